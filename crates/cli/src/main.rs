@@ -1,0 +1,2 @@
+//! The `leakproof` command.
+fn main() {}

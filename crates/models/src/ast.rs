@@ -1,0 +1,101 @@
+//! What a model says: the outcomes of a library function, as data.
+//!
+//! A call takes exactly one outcome; each outcome says what holds of the return value and what
+//! happened to memory. A consumer turns outcomes into guarded memory actions.
+
+/// The behaviour of one library function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    pub name: String,
+    /// Never empty. `noreturn` functions have one outcome with `Returns::Never`.
+    pub outcomes: Vec<Outcome>,
+    /// Where the entry stands: file name and 1-based line.
+    pub file: String,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub returns: Returns,
+    pub effects: Vec<Effect>,
+    /// The outcome is a failure of the library or the system (`malloc` returning null).
+    pub failure: bool,
+}
+
+/// What is known of the return value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// Nothing (also: `void`).
+    Unknown,
+    /// A fresh object of this family.
+    Object { family: String, zeroed: bool },
+    /// Exactly argument `n` (0-based).
+    Arg(usize),
+    /// A pointer into the object that argument `n` points to, at an unknown offset.
+    Inside(usize),
+    /// Inside argument `n` or null (`strchr`).
+    InsideOrNull(usize),
+    /// A pointer that nobody has to release (static storage, `getenv`); null or not.
+    Borrowed,
+    Null,
+    /// A non-null pointer or non-zero integer.
+    NonNull,
+    Int(IntRange),
+    Never,
+}
+
+/// Inclusive bounds on an integer result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntRange {
+    pub min: i64,
+    pub max: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// A fresh object, its address stored at `place`.
+    Alloc { place: Place, family: String, zeroed: bool },
+    /// The object that `place` holds is released. Null is a no-op.
+    Free { place: Place, family: String },
+    /// The object that `place` holds, and what it holds, now belongs to the callee or the system.
+    Take { place: Place },
+    /// The callee writes an unknown value that owns nothing.
+    Write { place: Place },
+    SetNull { place: Place },
+    /// The pointer at `from` is copied to `place` (`strtol`'s end pointer is `Inside`).
+    SetInside { place: Place, arg: usize },
+    /// The returned object takes over the contents of the object at `place` (realloc).
+    MoveContents { from: Place },
+    /// The function calls argument `callee` with these arguments.
+    Call { callee: usize, args: Vec<CallArg> },
+    /// The outcome is only taken when argument `n` is null / is not null.
+    ArgIsNull(usize),
+    ArgIsNonNull(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallArg {
+    /// The caller's argument `n`, passed on.
+    Arg(usize),
+    /// A pointer into what argument `n` points to.
+    Inside(usize),
+    Unknown,
+}
+
+/// A place that can hold a pointer, seen from the call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub root: Root,
+    /// Byte offsets of successive dereferences: `*@1` is `[0]`, the field at 8 of what `*@1`
+    /// points to is `[0, 8]`.
+    pub derefs: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// Argument, 0-based.
+    Arg(usize),
+    /// Every variadic argument.
+    VarArgs,
+    Return,
+}
