@@ -3,6 +3,14 @@
 //! These types *are* the JSON output contract (version 1): field names and order are public.
 //! Paths are as the user would name them from the current directory, lines and columns 1-based.
 
+mod id;
+mod sources;
+mod triage;
+
+pub use id::{assign_ids, finish};
+pub use sources::{SourceFile, SourceState, Sources};
+pub use triage::{FixedLeak, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression};
+
 use serde::{Deserialize, Serialize};
 
 /// The whole result of a run.
@@ -12,12 +20,26 @@ pub struct Report {
     pub leaks: Vec<Finding>,
     pub skipped: Vec<Skipped>,
     pub stats: Stats,
+    /// The source files that `leaks` point into, as they were at the time of the analysis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceStamp>,
+    /// What was held back from `leaks`, and why; absent when nothing was.
+    #[serde(default, skip_serializing_if = "Triage::is_empty")]
+    pub triage: Triage,
+}
+
+/// Names one state of one source file, so that a later reader can tell that it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceStamp {
+    pub file: String,
+    /// BLAKE3 of the content, in hexadecimal; empty when the file could not be read.
+    pub blake3: String,
 }
 
 pub const REPORT_VERSION: u32 = 1;
 
 /// One leak: an object, the path on which it leaks, and the point where that happens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable fingerprint: survives edits elsewhere in the file.
     pub id: String,
@@ -41,20 +63,26 @@ pub struct Finding {
     pub fix: Option<Fix>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The last reference was overwritten or went out of scope.
+    #[default]
     Lost,
     /// Local variables still refer to the object when the function exits.
     Forgotten,
 }
 
 /// How sure we are, least sure first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// The solver gave up, or an opaque callee is assumed not to take ownership.
+    #[default]
     Assumed,
     /// The solver has a model of the path.
     Feasible,
@@ -74,7 +102,7 @@ pub enum Verdict {
     MayLeak,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocSite {
     pub file: String,
     pub line: u32,
@@ -85,7 +113,7 @@ pub struct AllocSite {
     pub callee: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     pub file: String,
     pub line: u32,
@@ -171,4 +199,47 @@ pub struct Stats {
     pub solver_timeouts: u64,
     /// Functions that hit a budget, with the reason.
     pub limited: Vec<Skipped>,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Lost => "lost",
+            Kind::Forgotten => "forgotten",
+        }
+    }
+}
+
+impl Evidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Assumed => "assumed",
+            Evidence::Feasible => "feasible",
+            Evidence::Witnessed => "witnessed",
+        }
+    }
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::MustLeak => "MUST-LEAK",
+            Verdict::LikelyNotLeak => "LIKELY-NOT-LEAK",
+            Verdict::Bloat => "BLOAT",
+            Verdict::MayLeak => "MAY-LEAK",
+        }
+    }
+}
+
+impl Event {
+    pub fn name(self) -> &'static str {
+        match self {
+            Event::Alloc => "alloc",
+            Event::Branch => "branch",
+            Event::Call => "call",
+            Event::Store => "store",
+            Event::Drop => "drop",
+            Event::Leak => "leak",
+        }
+    }
 }
