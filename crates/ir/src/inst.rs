@@ -142,6 +142,18 @@ impl Terminator {
     }
 }
 
+impl Terminator {
+    /// The SSA value it reads: no terminator reads more than one.
+    pub fn operand(&self) -> Option<ValueId> {
+        match self {
+            Terminator::Branch { cond, .. } => Some(*cond),
+            Terminator::Switch { value, .. } => Some(*value),
+            Terminator::Return(value) => *value,
+            _ => None,
+        }
+    }
+}
+
 impl InstKind {
     /// Calls `f` on every SSA value this instruction reads.
     pub fn for_each_operand(&self, mut f: impl FnMut(ValueId)) {
