@@ -1,0 +1,112 @@
+//! The words of a finding, shared by all renderers so that they agree.
+//!
+//! In: a finding. Out: plain text that may still hold foreign characters (names come from source);
+//! the renderer escapes it.
+
+use leakproof_findings::{Event, Evidence, Finding, FixedLeak, Kind, PathStep, Verdict};
+
+/// The kind of a finding as a rule name: `lost-memory`, `forgotten-file`.
+pub fn rule_id(finding: &Finding) -> String {
+    format!("{}-{}", finding.kind.name(), family(&finding.family))
+}
+
+/// One sentence: what leaks and how.
+pub fn headline(finding: &Finding) -> String {
+    let what = object(finding);
+    let variable = &finding.variable;
+    match (finding.kind, variable.is_empty()) {
+        (Kind::Lost, true) => format!("{what} is lost"),
+        (Kind::Lost, false) => format!("{what} is lost; `{variable}` was its last reference"),
+        (Kind::Forgotten, true) => {
+            format!("{what} is forgotten: still held when `{}` returns", finding.function)
+        }
+        (Kind::Forgotten, false) => {
+            let function = &finding.function;
+            format!("{what} is forgotten; `{variable}` still holds it when `{function}` returns")
+        }
+    }
+}
+
+/// The object and where it comes from: "memory allocated by `malloc`".
+pub(crate) fn object(finding: &Finding) -> String {
+    let callee = &finding.alloc.callee;
+    let (noun, verb) = match family(&finding.family) {
+        "memory" => ("memory", "allocated"),
+        "file" => ("a file", "opened"),
+        "dir" => ("a directory stream", "opened"),
+        other => return with_maker(&format!("a resource of family `{other}`"), "obtained", callee),
+    };
+    with_maker(noun, verb, callee)
+}
+
+fn with_maker(noun: &str, verb: &str, callee: &str) -> String {
+    if callee.is_empty() { noun.to_owned() } else { format!("{noun} {verb} by `{callee}`") }
+}
+
+pub(crate) fn family(name: &str) -> &str {
+    if name.is_empty() { "memory" } else { name }
+}
+
+/// One line about a leak that the baseline has and the program has no more.
+pub(crate) fn fixed_line(leak: &FixedLeak) -> String {
+    let variable =
+        if leak.variable.is_empty() { String::new() } else { format!(" in `{}`", leak.variable) };
+    let (kind, family) = (leak.kind.name(), family(&leak.family));
+    format!("{kind} {family} from `{}`{variable}, {}, `{}`", leak.callee, leak.file, leak.function)
+}
+
+pub fn evidence_reason(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Witnessed => "an input runs into it",
+        Evidence::Feasible => "the solver has values that take this path",
+        Evidence::Assumed => {
+            "not proven: the solver gave up, or an unknown function is taken not to own the object"
+        }
+    }
+}
+
+pub(crate) fn verdict_reason(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::MustLeak => "a run reaches the leak and the object is never freed",
+        Verdict::LikelyNotLeak => {
+            "no run can take this path, or the object is used and freed later"
+        }
+        Verdict::Bloat => "freed in the end, but never used again after this point",
+        Verdict::MayLeak => "no run reached it within the budget",
+    }
+}
+
+/// What a path step says; steps without a note get one from their event.
+pub(crate) fn note(step: &PathStep, finding: &Finding) -> String {
+    if !step.note.is_empty() {
+        return step.note.clone();
+    }
+    match step.event {
+        Event::Alloc => format!("{} here", object(finding)),
+        Event::Branch => "this branch is taken".to_owned(),
+        Event::Call => "passed to a call that does not take it".to_owned(),
+        Event::Store => "a reference is stored".to_owned(),
+        Event::Drop => "a reference goes away".to_owned(),
+        Event::Leak => leak_note(finding),
+    }
+}
+
+pub(crate) fn leak_note(finding: &Finding) -> String {
+    match finding.kind {
+        Kind::Lost => "lost here: nothing refers to it any more".to_owned(),
+        Kind::Forgotten => "forgotten here: nobody frees it after this point".to_owned(),
+    }
+}
+
+pub(crate) fn kind_meaning(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Lost => {
+            "The last pointer to the object was overwritten, released or went out of scope: \
+             from here on nothing in the program can free it."
+        }
+        Kind::Forgotten => {
+            "The function ends while only its own local variables refer to the object, \
+             so nobody can free it after the function has returned."
+        }
+    }
+}

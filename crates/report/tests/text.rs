@@ -1,0 +1,119 @@
+//! The terminal form, as a user sees it.
+
+mod common;
+
+use common::jobs;
+use leakproof_findings::{Finding, Report, SourceStamp, Sources, Triage};
+use leakproof_report::{TextOptions, explain, json, read_json, text};
+
+#[test]
+fn diagnostics_on_source() {
+    let (report, sources) = jobs();
+    insta::assert_snapshot!(text(&report, &sources, TextOptions::default()));
+}
+
+#[test]
+fn full_path() {
+    let (mut report, sources) = jobs();
+    report.leaks.truncate(1);
+    let options = TextOptions { full_path: true, ..TextOptions::default() };
+    insta::assert_snapshot!(text(&report, &sources, options));
+}
+
+#[test]
+fn colour() {
+    let (mut report, sources) = jobs();
+    report.leaks = vec![report.leaks[2].clone()];
+    let options = TextOptions { color: true, ..TextOptions::default() };
+    let coloured = text(&report, &sources, options);
+    insta::assert_snapshot!(coloured.replace('\x1b', "ESC"));
+    let plain = text(&report, &sources, TextOptions::default());
+    assert!(!plain.contains('\x1b'));
+}
+
+#[test]
+fn explain_one() {
+    let (report, sources) = jobs();
+    insta::assert_snapshot!(explain(&report.leaks[2], &sources, false));
+}
+
+#[test]
+fn triage_and_totals() {
+    let (mut report, sources) = jobs();
+    let known = report.leaks.split_off(1);
+    report.triage = Triage { baseline: Some("base.json".into()), known, ..Triage::default() };
+    report.triage.outside_diff = 2;
+    let options = TextOptions { verbose: true, ..TextOptions::default() };
+    insta::assert_snapshot!(text(&report, &sources, options));
+}
+
+#[test]
+fn quiet_without_findings_is_silent() {
+    let options = TextOptions { quiet: true, ..TextOptions::default() };
+    assert_eq!(text(&Report::default(), &Sources::default(), options), "");
+}
+
+#[test]
+fn missing_source_still_tells_the_path() {
+    let (mut report, _) = jobs();
+    report.leaks.truncate(1);
+    insta::assert_snapshot!(text(&report, &Sources::default(), TextOptions::default()));
+}
+
+#[test]
+fn changed_source_is_said_to_be_changed() {
+    let (report, _) = jobs();
+    let stamps: Vec<SourceStamp> = report.sources.clone();
+    let sources = Sources::in_memory([("src/queue.c", "int x;\n")]).with_stamps(&stamps);
+    let shown = text(&report, &sources, TextOptions::default());
+    assert!(shown.contains("this file changed since the analysis"));
+    assert!(shown.contains("(no source text)"));
+}
+
+/// Every text field of a finding, and the source, filled with what must not reach a terminal.
+#[test]
+fn no_escape_code_gets_through() {
+    let bad = "\x1b]0;title\x07\x1b[2J\u{202e}\u{9b}31m<script>\r\n\t\u{0}";
+    let mut value = serde_json::to_value(&jobs().0).unwrap();
+    poison(&mut value, bad);
+    let mut report: Report = serde_json::from_value(value).unwrap();
+    report.triage = Triage { known: report.leaks.clone(), ..Triage::default() };
+    let sources = Sources::in_memory([(bad, format!("{bad}\n\x1b[1m").into_bytes())]);
+    let options = TextOptions { verbose: true, full_path: true, ..TextOptions::default() };
+    let mut shown = text(&report, &sources, options);
+    shown.extend(report.leaks.iter().map(|f: &Finding| explain(f, &sources, false)));
+    let raw = shown.chars().find(|c| c.is_control() && *c != '\n');
+    assert_eq!(raw, None);
+    assert!(!shown.contains('\u{202e}'));
+}
+
+/// Replaces the strings that are free text by `bad`.
+fn poison(value: &mut serde_json::Value, bad: &str) {
+    const CLOSED: [&str; 6] = ["kind", "evidence", "event", "verdict", "applicability", "blake3"];
+    match value {
+        serde_json::Value::String(s) => *s = bad.to_owned(),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(|v| poison(v, bad)),
+        serde_json::Value::Object(fields) => {
+            let open = fields.iter_mut().filter(|(name, _)| !CLOSED.contains(&name.as_str()));
+            open.for_each(|(_, v)| poison(v, bad));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn json_comes_back_the_same() {
+    let (report, _) = jobs();
+    let written = json(&report);
+    assert_eq!(read_json(written.as_bytes()).unwrap(), report);
+    insta::assert_snapshot!(written);
+}
+
+#[test]
+fn json_of_another_kind_is_refused() {
+    let refused = |text: &str| read_json(text.as_bytes()).unwrap_err().to_string();
+    assert!(refused("{\"runs\": []}").contains("missing field"));
+    assert!(refused("").contains("not a leakproof report"));
+    let newer = json(&Report { version: 99, ..Report::default() });
+    assert!(refused(&newer).contains("version 99"));
+}
