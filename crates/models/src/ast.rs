@@ -7,7 +7,8 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     pub name: String,
-    /// Never empty. `noreturn` functions have one outcome with `Returns::Never`.
+    /// Never empty. `noreturn` functions have one outcome with `Returns::Never`; `error` has one
+    /// that returns and one that does not, told apart by a condition on an argument.
     pub outcomes: Vec<Outcome>,
     /// Where the entry stands: file name and 1-based line.
     pub file: String,
@@ -17,6 +18,7 @@ pub struct Model {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub returns: Returns,
+    /// In the order in which they happen; conditions (`ArgIsNull`) come first.
     pub effects: Vec<Effect>,
     /// The outcome is a failure of the library or the system (`malloc` returning null).
     pub failure: bool,
@@ -28,7 +30,10 @@ pub enum Returns {
     /// Nothing (also: `void`).
     Unknown,
     /// A fresh object of this family.
-    Object { family: String, zeroed: bool },
+    Object {
+        family: String,
+        zeroed: bool,
+    },
     /// Exactly argument `n` (0-based).
     Arg(usize),
     /// A pointer into the object that argument `n` points to, at an unknown offset.
@@ -37,6 +42,8 @@ pub enum Returns {
     InsideOrNull(usize),
     /// A pointer that nobody has to release (static storage, `getenv`); null or not.
     Borrowed,
+    /// What `place` held before the call (`strsep` returns the old `*@1`).
+    Old(Place),
     Null,
     /// A non-null pointer or non-zero integer.
     NonNull,
@@ -54,20 +61,43 @@ pub struct IntRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// A fresh object, its address stored at `place`.
-    Alloc { place: Place, family: String, zeroed: bool },
+    Alloc {
+        place: Place,
+        family: String,
+        zeroed: bool,
+    },
     /// The object that `place` holds is released. Null is a no-op.
-    Free { place: Place, family: String },
+    Free {
+        place: Place,
+        family: String,
+    },
     /// The object that `place` holds, and what it holds, now belongs to the callee or the system.
-    Take { place: Place },
+    Take {
+        place: Place,
+    },
     /// The callee writes an unknown value that owns nothing.
-    Write { place: Place },
-    SetNull { place: Place },
-    /// The pointer at `from` is copied to `place` (`strtol`'s end pointer is `Inside`).
-    SetInside { place: Place, arg: usize },
-    /// The returned object takes over the contents of the object at `place` (realloc).
-    MoveContents { from: Place },
-    /// The function calls argument `callee` with these arguments.
-    Call { callee: usize, args: Vec<CallArg> },
+    Write {
+        place: Place,
+    },
+    SetNull {
+        place: Place,
+    },
+    /// A pointer into what argument `arg` points to is stored at `place` (`strtol`'s end pointer).
+    SetInside {
+        place: Place,
+        arg: usize,
+    },
+    /// The returned object takes over the contents of the object at `from`: of the one that is
+    /// gone (`realloc`), or, where the function returns an argument, as a copy (`mempcpy`).
+    MoveContents {
+        from: Place,
+    },
+    /// The function may call argument `callee` with these arguments, any number of times, now or
+    /// later (`atexit`, `pthread_create`): that a callback never returns says nothing of the call.
+    Call {
+        callee: usize,
+        args: Vec<CallArg>,
+    },
     /// The outcome is only taken when argument `n` is null / is not null.
     ArgIsNull(usize),
     ArgIsNonNull(usize),
@@ -82,7 +112,8 @@ pub enum CallArg {
     Unknown,
 }
 
-/// A place that can hold a pointer, seen from the call.
+/// A place that can hold a pointer, seen from the call. Where a step goes through null there is no
+/// place, and an effect on it does nothing (`strtol(s, NULL, 10)`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub root: Root,

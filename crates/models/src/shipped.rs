@@ -1,0 +1,21 @@
+//! The model files that come with the tool, embedded in the binary.
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../models/", $name)))),*]
+    };
+}
+
+/// File name and text. A file is added to the library by a line here.
+pub(crate) const FILES: &[(&str, &str)] = files![
+    "libc/alloc.model",
+    "libc/string.model",
+    "libc/wide.model",
+    "libc/stdio.model",
+    "libc/stdlib.model",
+    "libc/files.model",
+    "libc/unix.model",
+    "libc/net.model",
+    "libc/threads.model",
+    "libc/cxx.model",
+];
