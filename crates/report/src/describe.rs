@@ -7,7 +7,11 @@ use leakproof_findings::{Event, Evidence, Finding, FixedLeak, Kind, PathStep, Ve
 
 /// The kind of a finding as a rule name: `lost-memory`, `forgotten-file`.
 pub fn rule_id(finding: &Finding) -> String {
-    format!("{}-{}", finding.kind.name(), family(&finding.family))
+    rule_name(finding.kind, &finding.family)
+}
+
+pub(crate) fn rule_name(kind: Kind, family_name: &str) -> String {
+    format!("{}-{}", kind.name(), family(family_name))
 }
 
 /// One sentence: what leaks and how.

@@ -9,10 +9,12 @@ mod describe;
 mod escape;
 mod json;
 mod output;
+mod sarif;
 mod steps;
 mod text;
 
 pub use describe::{evidence_reason, headline, rule_id};
 pub use json::{JsonError, json, read_json};
 pub use output::{OutputError, write_file, write_folder};
+pub use sarif::{SarifOptions, sarif};
 pub use text::{TextOptions, explain, summary_line, text};
