@@ -1,2 +1,29 @@
-//! The `leakproof` command.
-fn main() {}
+//! The `leakproof` command: reads the command line, runs one subcommand, and turns its outcome into
+//! an exit code.
+//!
+//! Exit codes: 0 nothing found, 1 findings, 2 the run itself failed, 130 interrupted. Results go to
+//! standard output, everything else to standard error.
+
+mod args;
+mod commands;
+mod failure;
+mod inputs;
+mod output;
+mod ui;
+mod usage;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = args::parse();
+    ctrlc::set_handler(|| {
+        leakproof_frontend::cancel::interrupt();
+        std::process::exit(130);
+    })
+    // Without a handler Ctrl-C still ends the process, only less tidily.
+    .ok();
+    match commands::run(cli) {
+        Ok(code) => code,
+        Err(error) => failure::report(&error),
+    }
+}

@@ -380,6 +380,18 @@ pub fn fate(argument: &OsStr) -> Fate {
     if is(DROP_EXACT) || begins(DROP_PREFIX) { Fate::Drop } else { Fate::Keep }
 }
 
+/// Whether the argument after this flag belongs to it.
+pub fn takes_argument(flag: &OsStr) -> bool {
+    matches!(
+        fate(flag),
+        Fate::KeepPair
+            | Fate::DropPair
+            | Fate::Output(None)
+            | Fate::Language(None)
+            | Fate::ClangInternal
+    )
+}
+
 /// `-ofile`, but not `-objc...`.
 fn joined_output(bytes: &[u8]) -> Option<OsString> {
     let value = bytes.strip_prefix(b"--output=").or_else(|| bytes.strip_prefix(b"-o"))?;

@@ -34,6 +34,7 @@ mod unit;
 pub mod watch;
 
 pub use error::FrontendError;
+pub use flags::takes_argument;
 pub use load::{LoadOptions, Loaded, Timings, load, worker_count};
 pub use paths::{PathStyle, display_name, display_path, normalize};
 pub use progress::{Progress, Silent, UnitDone};
