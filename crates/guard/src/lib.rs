@@ -1,1 +1,17 @@
-//! (being built)
+//! Hash-consed terms and formulas over symbols, addresses and integers.
+//!
+//! A `Terms` arena owns every term of one function's analysis. Constructors simplify on the way
+//! in, so that most questions are answered by looking at a term: `True`, `False`, a constant, an
+//! address. What remains goes to the linear-time check (`linear`) and then to a solver.
+//!
+//! Booleans are terms of width 1; pointers are integers of width 64; null is zero.
+
+mod boolean;
+mod eval;
+mod linear;
+mod term;
+mod value;
+
+pub use eval::{Assignment, base_address, evaluate};
+pub use linear::is_contradiction;
+pub use term::*;

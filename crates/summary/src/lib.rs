@@ -1,1 +1,26 @@
-//! (being built)
+//! Guarded function summaries by merged symbolic execution.
+//!
+//! `analyse` runs one function over hash-consed terms, all paths at once, and yields its summary
+//! for callers and the objects that may leak at its exits. It does no IO and cannot fail: budgets
+//! are results.
+
+mod call;
+mod cfg;
+mod context;
+mod exec;
+mod export;
+mod import;
+mod inst;
+mod leak;
+mod memory;
+mod model;
+mod state;
+mod summary;
+mod vocabulary;
+
+pub use context::{Budget, Context};
+pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Visit};
+pub use leak::Candidate;
+pub use state::{Cell, PathConditions, Pc, State};
+pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
+pub use vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};

@@ -1,0 +1,133 @@
+//! The linear-time check: which atoms must hold for a formula to hold, and do they contradict?
+//!
+//! Sets of necessary literals are united over conjunctions and intersected over disjunctions; a
+//! literal beside its negation, or constants and intervals that exclude each other, refute the
+//! formula. It never claims satisfiability: that is the solver's part.
+
+use crate::{Cmp, Node, Term, Terms};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Disjunctions are looked into only this deep.
+const OR_DEPTH: u32 = 4;
+
+/// Whether `t` is refuted by its necessary literals.
+pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
+    let mut literals = FxHashSet::default();
+    if !collect(terms, t, true, 0, &mut literals) {
+        return true;
+    }
+    conflicting(terms, &literals)
+}
+
+/// Adds the literals necessary for `t == value`; false when they contradict each other.
+fn collect(
+    terms: &Terms,
+    t: Term,
+    value: bool,
+    depth: u32,
+    out: &mut FxHashSet<(Term, bool)>,
+) -> bool {
+    match (terms.node(t), value) {
+        (Node::Bool(b), _) => *b == value,
+        (Node::Not(x), _) => collect(terms, *x, !value, depth, out),
+        (Node::And(ts), true) | (Node::Or(ts), false) => {
+            ts.iter().all(|&x| collect(terms, x, value, depth, out))
+        }
+        (Node::And(ts), false) | (Node::Or(ts), true) => {
+            out.insert((t, value));
+            depth >= OR_DEPTH || collect_common(terms, ts, value, depth, out)
+        }
+        _ => {
+            out.insert((t, value));
+            !out.contains(&(t, !value))
+        }
+    }
+}
+
+/// At least one of `ts` has `value`: what all alternatives have in common is necessary.
+fn collect_common(
+    terms: &Terms,
+    ts: &[Term],
+    value: bool,
+    depth: u32,
+    out: &mut FxHashSet<(Term, bool)>,
+) -> bool {
+    let mut common: Option<FxHashSet<(Term, bool)>> = None;
+    for &x in ts {
+        let mut alternative = FxHashSet::default();
+        if !collect(terms, x, value, depth + 1, &mut alternative)
+            || alternative.iter().any(|&(t, v)| out.contains(&(t, !v)))
+            || conflicting(terms, &alternative)
+        {
+            continue;
+        }
+        common = Some(match common {
+            None => alternative,
+            Some(c) => c.intersection(&alternative).copied().collect(),
+        });
+    }
+    match common {
+        None => false,
+        Some(literals) => {
+            out.extend(literals.iter().copied());
+            !literals.iter().any(|&(t, v)| out.contains(&(t, !v)))
+        }
+    }
+}
+
+/// Signed bounds of one term, with excluded values.
+struct Bounds {
+    lo: i64,
+    hi: i64,
+    excluded: Vec<i64>,
+}
+
+fn conflicting(terms: &Terms, literals: &FxHashSet<(Term, bool)>) -> bool {
+    if literals.iter().any(|&(t, v)| literals.contains(&(t, !v))) {
+        return true;
+    }
+    let mut bounds: FxHashMap<Term, Bounds> = FxHashMap::default();
+    for &(t, value) in literals {
+        if let Node::Cmp { cmp, lhs, rhs } = *terms.node(t) {
+            narrow(terms, cmp, lhs, rhs, value, &mut bounds);
+        }
+    }
+    bounds.values().any(|b| b.lo > b.hi || (b.lo == b.hi && b.excluded.contains(&b.lo)))
+}
+
+/// Intersects the bounds of the non-constant side with what the literal says.
+fn narrow(
+    terms: &Terms,
+    cmp: Cmp,
+    lhs: Term,
+    rhs: Term,
+    value: bool,
+    bounds: &mut FxHashMap<Term, Bounds>,
+) {
+    let (subject, constant, flipped) = match (terms.as_signed(lhs), terms.as_signed(rhs)) {
+        (None, Some(c)) => (lhs, c, false),
+        (Some(c), None) => (rhs, c, true),
+        _ => return,
+    };
+    let b = bounds.entry(subject).or_insert_with(|| {
+        let (lo, hi) = terms.range(subject);
+        Bounds { lo, hi, excluded: Vec::new() }
+    });
+    match (cmp, value, flipped) {
+        (Cmp::Eq, true, _) => {
+            b.lo = b.lo.max(constant);
+            b.hi = b.hi.min(constant);
+        }
+        (Cmp::Eq, false, _) => b.excluded.push(constant),
+        // subject < c, or not (c <= subject)
+        (Cmp::SLt, true, false) | (Cmp::SLe, false, true) => {
+            b.hi = b.hi.min(constant.saturating_sub(1));
+        }
+        (Cmp::SLe, true, false) | (Cmp::SLt, false, true) => b.hi = b.hi.min(constant),
+        (Cmp::SLt, true, true) | (Cmp::SLe, false, false) => {
+            b.lo = b.lo.max(constant.saturating_add(1));
+        }
+        (Cmp::SLe, true, true) | (Cmp::SLt, false, false) => b.lo = b.lo.max(constant),
+        (Cmp::ULt | Cmp::ULe, ..) => {}
+    }
+}

@@ -1,0 +1,344 @@
+//! The term arena: nodes, symbols, bases, and interning.
+//!
+//! Invariant: two terms with the same structure have the same id; children have smaller ids than
+//! their parents.
+
+use rustc_hash::FxHashMap;
+
+/// A term of a `Terms` arena.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Term(pub u32);
+
+/// A free symbol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Sym(pub u32);
+
+/// A memory object whose address terms are built on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Base(pub u32);
+
+/// Comparison predicates; the others are spelled by swapping and negating.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cmp {
+    Eq,
+    ULt,
+    ULe,
+    SLt,
+    SLe,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Op {
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cast {
+    Trunc,
+    ZExt,
+    SExt,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    Bool(bool),
+    Int {
+        bits: u16,
+        value: u64,
+    },
+    Sym(Sym),
+    /// The address `offset` bytes into `base`.
+    Addr {
+        base: Base,
+        offset: i64,
+    },
+    /// `base + offset + index`, where `index` is not a constant and moves in steps of `stride`.
+    Elem {
+        base: Base,
+        offset: i64,
+        stride: u32,
+        index: Term,
+    },
+    Not(Term),
+    And(Box<[Term]>),
+    Or(Box<[Term]>),
+    Ite {
+        cond: Term,
+        then: Term,
+        otherwise: Term,
+    },
+    Cmp {
+        cmp: Cmp,
+        lhs: Term,
+        rhs: Term,
+    },
+    Bin {
+        op: Op,
+        lhs: Term,
+        rhs: Term,
+    },
+    Cast {
+        cast: Cast,
+        bits: u16,
+        value: Term,
+    },
+    /// Some one of these (an element of an array that holds all of them).
+    Any(Box<[Term]>),
+    Tuple(Box<[Term]>),
+}
+
+/// What is known of a symbol's value wherever it occurs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SymInfo {
+    pub bits: u16,
+    /// Inclusive signed bounds.
+    pub range: Option<(i64, i64)>,
+    pub nonzero: bool,
+    /// The symbol existed before any object of this function: it equals none of their addresses.
+    pub outside: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BaseInfo {
+    /// An object with an address of its own, unlike that of any other distinct base.
+    /// `fresh` ones came into being in this function.
+    Distinct { fresh: bool },
+    /// What this pointer term points to.
+    Pointee(Term),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Meta {
+    bits: u16,
+    /// Nodes below, counted as a tree, saturating.
+    size: u32,
+    /// Whether an address occurs below.
+    has_addr: bool,
+}
+
+/// The arena.
+#[derive(Debug)]
+pub struct Terms {
+    nodes: Vec<Node>,
+    meta: Vec<Meta>,
+    index: FxHashMap<Node, Term>,
+    syms: Vec<SymInfo>,
+    bases: Vec<BaseInfo>,
+    pointees: FxHashMap<Term, Base>,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Terms {
+    pub const FALSE: Term = Term(0);
+    pub const TRUE: Term = Term(1);
+    /// The null pointer.
+    pub const NULL: Term = Term(2);
+
+    pub fn new() -> Self {
+        let mut terms = Self {
+            nodes: Vec::new(),
+            meta: Vec::new(),
+            index: FxHashMap::default(),
+            syms: Vec::new(),
+            bases: Vec::new(),
+            pointees: FxHashMap::default(),
+        };
+        terms.intern(Node::Bool(false));
+        terms.intern(Node::Bool(true));
+        terms.int(64, 0);
+        terms
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+    pub fn node(&self, t: Term) -> &Node {
+        &self.nodes[t.0 as usize]
+    }
+    pub fn bits(&self, t: Term) -> u16 {
+        self.meta[t.0 as usize].bits
+    }
+    /// Tree size of the term, saturating.
+    pub fn size(&self, t: Term) -> u32 {
+        self.meta[t.0 as usize].size
+    }
+    pub fn has_addr(&self, t: Term) -> bool {
+        self.meta[t.0 as usize].has_addr
+    }
+    pub fn sym_info(&self, s: Sym) -> SymInfo {
+        self.syms[s.0 as usize]
+    }
+    pub fn base_info(&self, b: Base) -> BaseInfo {
+        self.bases[b.0 as usize]
+    }
+    /// The pointer whose pointee `b` is.
+    pub fn as_pointee(&self, b: Base) -> Option<Term> {
+        match self.base_info(b) {
+            BaseInfo::Pointee(p) => Some(p),
+            BaseInfo::Distinct { .. } => None,
+        }
+    }
+    pub fn sym_count(&self) -> usize {
+        self.syms.len()
+    }
+    pub fn base_count(&self) -> usize {
+        self.bases.len()
+    }
+
+    pub fn new_sym(&mut self, info: SymInfo) -> Sym {
+        self.syms.push(info);
+        Sym(self.syms.len() as u32 - 1)
+    }
+    pub fn sym(&mut self, s: Sym) -> Term {
+        self.intern(Node::Sym(s))
+    }
+    pub fn new_distinct_base(&mut self, fresh: bool) -> Base {
+        self.bases.push(BaseInfo::Distinct { fresh });
+        Base(self.bases.len() as u32 - 1)
+    }
+    /// The base that `pointer` (not an address itself) points to.
+    pub fn pointee(&mut self, pointer: Term) -> Base {
+        if let Some(&b) = self.pointees.get(&pointer) {
+            return b;
+        }
+        self.bases.push(BaseInfo::Pointee(pointer));
+        let base = Base(self.bases.len() as u32 - 1);
+        self.pointees.insert(pointer, base);
+        base
+    }
+    pub fn bool(b: bool) -> Term {
+        if b { Self::TRUE } else { Self::FALSE }
+    }
+    /// An integer constant, truncated to its width.
+    pub fn int(&mut self, bits: u16, value: u64) -> Term {
+        if bits == 1 {
+            return Self::bool(value & 1 == 1);
+        }
+        self.intern(Node::Int { bits, value: truncate(bits, value) })
+    }
+    /// The address `offset` bytes into `base`; the pointer itself when `base` is its pointee.
+    pub fn addr(&mut self, base: Base, offset: i64) -> Term {
+        match self.base_info(base) {
+            BaseInfo::Pointee(pointer) if offset == 0 => pointer,
+            _ => self.intern(Node::Addr { base, offset }),
+        }
+    }
+    pub fn elem(&mut self, base: Base, offset: i64, stride: u32, index: Term) -> Term {
+        self.intern(Node::Elem { base, offset, stride: stride.max(1), index })
+    }
+    pub fn tuple(&mut self, items: Vec<Term>) -> Term {
+        self.intern(Node::Tuple(items.into()))
+    }
+    /// One of several values, not known which.
+    pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
+        let mut flat: Vec<Term> = Vec::new();
+        for item in items {
+            match self.node(item) {
+                Node::Any(inner) => flat.extend(inner.iter().copied()),
+                _ => flat.push(item),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        match flat.as_slice() {
+            [only] => *only,
+            _ => self.intern(Node::Any(flat.into())),
+        }
+    }
+    /// The constant's value, zero-extended.
+    pub fn as_int(&self, t: Term) -> Option<u64> {
+        match self.node(t) {
+            Node::Int { value, .. } => Some(*value),
+            Node::Bool(b) => Some(u64::from(*b)),
+            _ => None,
+        }
+    }
+    pub fn as_signed(&self, t: Term) -> Option<i64> {
+        self.as_int(t).map(|v| sign_extend(self.bits(t), v))
+    }
+
+    pub(crate) fn intern(&mut self, node: Node) -> Term {
+        if let Some(&t) = self.index.get(&node) {
+            return t;
+        }
+        let meta = self.meta_of(&node);
+        let t = Term(self.nodes.len() as u32);
+        self.nodes.push(node.clone());
+        self.meta.push(meta);
+        self.index.insert(node, t);
+        t
+    }
+
+    fn meta_of(&self, node: &Node) -> Meta {
+        let mut size = 1u32;
+        let mut has_addr = matches!(node, Node::Addr { .. } | Node::Elem { .. });
+        for_each_child(node, |c| {
+            let m = self.meta[c.0 as usize];
+            size = size.saturating_add(m.size);
+            has_addr |= m.has_addr;
+        });
+        Meta { bits: self.bits_of(node), size, has_addr }
+    }
+
+    fn bits_of(&self, node: &Node) -> u16 {
+        match node {
+            Node::Bool(_) | Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Cmp { .. } => 1,
+            Node::Int { bits, .. } | Node::Cast { bits, .. } => *bits,
+            Node::Sym(s) => self.syms[s.0 as usize].bits,
+            Node::Addr { .. } | Node::Elem { .. } => 64,
+            Node::Ite { then, .. } => self.bits(*then),
+            Node::Bin { lhs, .. } => self.bits(*lhs),
+            Node::Any(items) => items.first().map_or(64, |&t| self.bits(t)),
+            Node::Tuple(_) => 0,
+        }
+    }
+}
+
+/// Calls `f` on the direct children of a node.
+pub fn for_each_child(node: &Node, mut f: impl FnMut(Term)) {
+    match node {
+        Node::Bool(_) | Node::Int { .. } | Node::Sym(_) | Node::Addr { .. } => {}
+        Node::Elem { index, .. } => f(*index),
+        Node::Not(t) | Node::Cast { value: t, .. } => f(*t),
+        Node::And(ts) | Node::Or(ts) | Node::Any(ts) | Node::Tuple(ts) => {
+            ts.iter().copied().for_each(f);
+        }
+        Node::Ite { cond, then, otherwise } => [*cond, *then, *otherwise].into_iter().for_each(f),
+        Node::Cmp { lhs, rhs, .. } | Node::Bin { lhs, rhs, .. } => {
+            f(*lhs);
+            f(*rhs);
+        }
+    }
+}
+
+pub fn truncate(bits: u16, value: u64) -> u64 {
+    if bits >= 64 { value } else { value & ((1u64 << bits) - 1) }
+}
+
+pub fn sign_extend(bits: u16, value: u64) -> i64 {
+    if bits == 0 || bits >= 64 {
+        return value as i64;
+    }
+    let shift = 64 - u32::from(bits);
+    ((value << shift) as i64) >> shift
+}

@@ -1,0 +1,498 @@
+//! Value constructors: if-then-else, comparisons, arithmetic, casts and address arithmetic.
+//!
+//! Comparisons and casts are pushed into if-then-else trees: "the status is zero" about
+//! `ite(c, -1, 0)` becomes `!c`, which is how error codes keep their relation to what happened.
+
+use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, truncate};
+
+/// Trees larger than this are not pushed into.
+const PUSH_LIMIT: u32 = 160;
+
+impl Terms {
+    pub fn ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
+        if then == otherwise || cond == Self::TRUE {
+            return then;
+        }
+        if cond == Self::FALSE {
+            return otherwise;
+        }
+        if let Node::Not(c) = self.node(cond) {
+            let c = *c;
+            return self.ite(c, otherwise, then);
+        }
+        if self.bits(then) == 1 {
+            return self.bool_ite(cond, then, otherwise);
+        }
+        if let (Node::Tuple(a), Node::Tuple(b)) = (self.node(then), self.node(otherwise)) {
+            if a.len() == b.len() {
+                let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
+                let items = pairs.into_iter().map(|(x, y)| self.ite(cond, x, y)).collect();
+                return self.tuple(items);
+            }
+        }
+        self.nested_ite(cond, then, otherwise)
+    }
+
+    fn bool_ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
+        let not_cond = self.not(cond);
+        let a = self.and2(cond, then);
+        let b = self.and2(not_cond, otherwise);
+        self.or2(a, b)
+    }
+
+    /// Collapses nested choices on the same condition or with a shared branch.
+    fn nested_ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
+        if let Node::Ite { cond: c2, then: t2, otherwise: e2 } = *self.node(then) {
+            if c2 == cond {
+                return self.ite(cond, t2, otherwise);
+            }
+            if e2 == otherwise {
+                let both = self.and2(cond, c2);
+                return self.ite(both, t2, otherwise);
+            }
+        }
+        if let Node::Ite { cond: c2, then: t2, otherwise: e2 } = *self.node(otherwise) {
+            if c2 == cond {
+                return self.ite(cond, then, e2);
+            }
+            if t2 == then {
+                let either = self.or2(cond, c2);
+                return self.ite(either, then, e2);
+            }
+        }
+        self.intern(Node::Ite { cond, then, otherwise })
+    }
+
+    pub fn eq(&mut self, lhs: Term, rhs: Term) -> Term {
+        self.cmp(Cmp::Eq, lhs, rhs)
+    }
+    pub fn is_null(&mut self, t: Term) -> Term {
+        let zero = self.int(self.bits(t), 0);
+        self.eq(t, zero)
+    }
+
+    pub fn cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Term {
+        if lhs == rhs && !matches!(self.node(lhs), Node::Any(_)) {
+            return Self::bool(matches!(cmp, Cmp::Eq | Cmp::ULe | Cmp::SLe));
+        }
+        if self.bits(lhs) == 1 && self.bits(rhs) == 1 {
+            return self.bool_cmp(cmp, lhs, rhs);
+        }
+        if self.bits(lhs) != self.bits(rhs) {
+            return self.intern(Node::Cmp { cmp, lhs, rhs });
+        }
+        if let (Some(a), Some(b)) = (self.as_int(lhs), self.as_int(rhs)) {
+            return Self::bool(holds(cmp, self.bits(lhs), a, b));
+        }
+        if let Some(t) = self.push_cmp(cmp, lhs, rhs) {
+            return t;
+        }
+        if cmp == Cmp::Eq {
+            return self.equality(lhs, rhs);
+        }
+        if let Some(known) = self.by_range(cmp, lhs, rhs) {
+            return Self::bool(known);
+        }
+        if let Some(t) = self.as_equality(cmp, lhs, rhs) {
+            return t;
+        }
+        self.intern(Node::Cmp { cmp, lhs, rhs })
+    }
+
+    fn bool_cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Term {
+        let (not_l, not_r) = (self.not(lhs), self.not(rhs));
+        match cmp {
+            Cmp::Eq => self.bool_ite(lhs, rhs, not_r),
+            Cmp::ULt => self.and2(not_l, rhs),
+            Cmp::ULe => self.or2(not_l, rhs),
+            Cmp::SLt => self.and2(lhs, not_r),
+            Cmp::SLe => self.or2(lhs, not_r),
+        }
+    }
+
+    fn push_cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Option<Term> {
+        if self.size(lhs).saturating_add(self.size(rhs)) > PUSH_LIMIT {
+            return None;
+        }
+        if let Node::Ite { cond, then, otherwise } = *self.node(lhs) {
+            let a = self.cmp(cmp, then, rhs);
+            let b = self.cmp(cmp, otherwise, rhs);
+            return Some(self.bool_ite(cond, a, b));
+        }
+        if let Node::Ite { cond, then, otherwise } = *self.node(rhs) {
+            let a = self.cmp(cmp, lhs, then);
+            let b = self.cmp(cmp, lhs, otherwise);
+            return Some(self.bool_ite(cond, a, b));
+        }
+        None
+    }
+
+    fn equality(&mut self, lhs: Term, rhs: Term) -> Term {
+        if let Some(known) = self.known_equality(lhs, rhs).or_else(|| self.known_equality(rhs, lhs))
+        {
+            return Self::bool(known);
+        }
+        if let Some(t) = self.peel_equality(lhs, rhs).or_else(|| self.peel_equality(rhs, lhs)) {
+            return t;
+        }
+        let (lhs, rhs) = if lhs < rhs { (lhs, rhs) } else { (rhs, lhs) };
+        self.intern(Node::Cmp { cmp: Cmp::Eq, lhs, rhs })
+    }
+
+    /// Equality decided by what the terms are.
+    fn known_equality(&self, lhs: Term, rhs: Term) -> Option<bool> {
+        match (self.node(lhs), self.node(rhs)) {
+            (Node::Addr { base: a, offset: i }, Node::Addr { base: b, offset: j }) => {
+                self.same_address(*a, *i, *b, *j)
+            }
+            (Node::Addr { base, .. } | Node::Elem { base, .. }, Node::Int { value, .. }) => {
+                // A small integer or null is no address; offsets from a symbolic null aside.
+                let distinct = matches!(self.base_info(*base), BaseInfo::Distinct { .. });
+                (distinct || *value == 0).then_some(false)
+            }
+            (Node::Addr { base, offset }, Node::Sym(s)) => match self.base_info(*base) {
+                BaseInfo::Distinct { fresh: true } if self.sym_info(*s).outside => Some(false),
+                BaseInfo::Pointee(p) if p == rhs && *offset != 0 => Some(false),
+                _ => None,
+            },
+            (
+                Node::Elem { base: a, .. },
+                Node::Addr { base: b, .. } | Node::Elem { base: b, .. },
+            ) if a != b => self.same_address(*a, 0, *b, 0).filter(|same| !same),
+            (Node::Sym(s), Node::Int { bits, value }) => {
+                let info = self.sym_info(*s);
+                let v = sign_extend(*bits, *value);
+                let outside_range = info.range.is_some_and(|(lo, hi)| v < lo || v > hi);
+                (outside_range || (info.nonzero && *value == 0)).then_some(false)
+            }
+            (Node::Any(items), Node::Int { value: 0, .. })
+                if items
+                    .iter()
+                    .all(|&t| matches!(self.node(t), Node::Addr { .. } | Node::Elem { .. }))
+                    && !items.is_empty() =>
+            {
+                Some(false)
+            }
+            _ => None,
+        }
+    }
+
+    fn same_address(&self, a: crate::Base, i: i64, b: crate::Base, j: i64) -> Option<bool> {
+        if a == b {
+            return Some(i == j);
+        }
+        match (self.base_info(a), self.base_info(b)) {
+            (BaseInfo::Distinct { .. }, BaseInfo::Distinct { .. }) => Some(false),
+            (BaseInfo::Distinct { fresh: true }, BaseInfo::Pointee(p))
+            | (BaseInfo::Pointee(p), BaseInfo::Distinct { fresh: true }) => match self.node(p) {
+                Node::Sym(s) if self.sym_info(*s).outside => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Equality with a constant, looked at through casts and additions.
+    fn peel_equality(&mut self, lhs: Term, rhs: Term) -> Option<Term> {
+        let value = self.as_int(rhs)?;
+        match *self.node(lhs) {
+            Node::Cast { cast: Cast::ZExt, value: inner, .. } => {
+                let bits = self.bits(inner);
+                if truncate(bits, value) != value {
+                    return Some(Self::FALSE);
+                }
+                let c = self.int(bits, value);
+                Some(self.eq(inner, c))
+            }
+            Node::Cast { cast: Cast::SExt, value: inner, bits: wide } => {
+                let bits = self.bits(inner);
+                let narrow = truncate(bits, value);
+                if truncate(wide, sign_extend(bits, narrow) as u64) != value {
+                    return Some(Self::FALSE);
+                }
+                let c = self.int(bits, narrow);
+                Some(self.eq(inner, c))
+            }
+            Node::Bin { op: Op::Add, lhs: inner, rhs: k } => {
+                let k = self.as_int(k)?;
+                let c = self.int(self.bits(inner), value.wrapping_sub(k));
+                Some(self.eq(inner, c))
+            }
+            _ => None,
+        }
+    }
+
+    /// Orders decided by symbol ranges and the limits of the type.
+    fn by_range(&self, cmp: Cmp, lhs: Term, rhs: Term) -> Option<bool> {
+        match cmp {
+            Cmp::SLt | Cmp::SLe => {
+                let ((a_lo, a_hi), (b_lo, b_hi)) = (self.range(lhs), self.range(rhs));
+                if cmp == Cmp::SLt {
+                    decide(a_hi < b_lo, a_lo >= b_hi)
+                } else {
+                    decide(a_hi <= b_lo, a_lo > b_hi)
+                }
+            }
+            Cmp::ULt if self.as_int(rhs) == Some(0) => Some(false),
+            Cmp::ULe if self.as_int(lhs) == Some(0) => Some(true),
+            Cmp::ULe if self.as_int(rhs) == Some(truncate(self.bits(rhs), u64::MAX)) => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Signed bounds of a term's value.
+    pub fn range(&self, t: Term) -> (i64, i64) {
+        let bits = self.bits(t);
+        let full = if bits == 0 || bits >= 64 {
+            (i64::MIN, i64::MAX)
+        } else {
+            (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+        };
+        match self.node(t) {
+            Node::Int { bits, value } => {
+                let v = sign_extend(*bits, *value);
+                (v, v)
+            }
+            Node::Sym(s) => self.sym_info(*s).range.unwrap_or(full),
+            Node::Cast { cast: Cast::ZExt, value, bits } if self.bits(*value) < *bits => {
+                (0, (1i64 << self.bits(*value).min(62)) - 1)
+            }
+            Node::Cast { cast: Cast::SExt, value, .. } => self.range(*value),
+            _ => full,
+        }
+    }
+
+    /// `x <u 1` is `x == 0`; `0 <u x` is `x != 0`; `x <=u 0` is `x == 0`.
+    fn as_equality(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Option<Term> {
+        match (cmp, self.as_int(lhs), self.as_int(rhs)) {
+            (Cmp::ULt, _, Some(1)) | (Cmp::ULe, _, Some(0)) => Some(self.is_null(lhs)),
+            (Cmp::ULt, Some(0), _) | (Cmp::ULe, Some(1), _) => {
+                let zero = self.is_null(rhs);
+                Some(self.not(zero))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn bin(&mut self, op: Op, lhs: Term, rhs: Term) -> Term {
+        if self.bits(lhs) == 1 && self.bits(rhs) == 1 {
+            return self.bool_bin(op, lhs, rhs);
+        }
+        let bits = self.bits(lhs);
+        if let (Some(a), Some(b)) = (self.as_int(lhs), self.as_int(rhs)) {
+            if let Some(v) = fold(op, bits, a, b) {
+                return self.int(bits, v);
+            }
+        }
+        if let Some(t) = self.identity(op, lhs, rhs) {
+            return t;
+        }
+        if let Some(t) = self.push_bin(op, lhs, rhs) {
+            return t;
+        }
+        self.intern(Node::Bin { op, lhs, rhs })
+    }
+
+    fn bool_bin(&mut self, op: Op, lhs: Term, rhs: Term) -> Term {
+        match op {
+            Op::And | Op::Mul => self.and2(lhs, rhs),
+            Op::Or => self.or2(lhs, rhs),
+            Op::Xor | Op::Add | Op::Sub => {
+                let not_r = self.not(rhs);
+                self.bool_ite(lhs, not_r, rhs)
+            }
+            _ => lhs,
+        }
+    }
+
+    fn identity(&mut self, op: Op, lhs: Term, rhs: Term) -> Option<Term> {
+        let (a, b) = (self.as_int(lhs), self.as_int(rhs));
+        let zero = self.int(self.bits(lhs), 0);
+        match (op, a, b) {
+            (Op::Add | Op::Or | Op::Xor, Some(0), _) => Some(rhs),
+            (Op::Add | Op::Or | Op::Xor | Op::Sub | Op::Shl | Op::LShr | Op::AShr, _, Some(0)) => {
+                Some(lhs)
+            }
+            (Op::Mul | Op::And, Some(0), _) | (Op::Mul | Op::And, _, Some(0)) => Some(zero),
+            (Op::Mul, Some(1), _) => Some(rhs),
+            (Op::Mul | Op::UDiv | Op::SDiv, _, Some(1)) => Some(lhs),
+            (Op::Sub | Op::Xor, ..) if lhs == rhs => Some(zero),
+            (Op::And | Op::Or, ..) if lhs == rhs => Some(lhs),
+            (Op::Add, Some(_), None) => Some(self.bin(Op::Add, rhs, lhs)),
+            (Op::Sub, _, Some(k)) => {
+                let minus = self.int(self.bits(lhs), k.wrapping_neg());
+                Some(self.bin(Op::Add, lhs, minus))
+            }
+            (Op::Add, None, Some(k)) => match *self.node(lhs) {
+                Node::Bin { op: Op::Add, lhs: x, rhs: c } => {
+                    let c = self.as_int(c)?;
+                    let sum = self.int(self.bits(lhs), c.wrapping_add(k));
+                    Some(self.bin(Op::Add, x, sum))
+                }
+                Node::Addr { base, offset } => Some(self.addr(base, offset.wrapping_add(k as i64))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Arithmetic of a choice between constants with a constant is again such a choice.
+    fn push_bin(&mut self, op: Op, lhs: Term, rhs: Term) -> Option<Term> {
+        let rhs_const = self.as_int(rhs).is_some();
+        match *self.node(lhs) {
+            Node::Ite { cond, then, otherwise }
+                if rhs_const && self.size(lhs) <= PUSH_LIMIT && self.has_const_leaf(lhs) =>
+            {
+                let a = self.bin(op, then, rhs);
+                let b = self.bin(op, otherwise, rhs);
+                Some(self.ite(cond, a, b))
+            }
+            _ => None,
+        }
+    }
+
+    fn has_const_leaf(&self, t: Term) -> bool {
+        match self.node(t) {
+            Node::Ite { then, otherwise, .. } => {
+                self.has_const_leaf(*then) || self.has_const_leaf(*otherwise)
+            }
+            Node::Addr { .. } => true,
+            _ => self.as_int(t).is_some(),
+        }
+    }
+
+    pub fn cast(&mut self, cast: Cast, bits: u16, value: Term) -> Term {
+        let from = self.bits(value);
+        if from == bits {
+            return value;
+        }
+        if let Some(v) = self.as_int(value) {
+            let v = if cast == Cast::SExt { sign_extend(from, v) as u64 } else { v };
+            return self.int(bits, v);
+        }
+        if bits == 1 {
+            let one = self.int(from, 1);
+            let low = self.bin(Op::And, value, one);
+            return self.eq(low, one);
+        }
+        if from == 1 {
+            let ones = if cast == Cast::SExt { u64::MAX } else { 1 };
+            let (yes, no) = (self.int(bits, ones), self.int(bits, 0));
+            return self.ite(value, yes, no);
+        }
+        match *self.node(value) {
+            Node::Ite { cond, then, otherwise } if self.size(value) <= PUSH_LIMIT => {
+                let a = self.cast(cast, bits, then);
+                let b = self.cast(cast, bits, otherwise);
+                self.ite(cond, a, b)
+            }
+            // Narrowing what was widened gives the original back.
+            Node::Cast { cast: Cast::ZExt | Cast::SExt, value: inner, .. }
+                if cast == Cast::Trunc && self.bits(inner) == bits =>
+            {
+                inner
+            }
+            _ => self.intern(Node::Cast { cast, bits, value }),
+        }
+    }
+
+    /// The pointer `offset` bytes after `pointer`.
+    pub fn offset(&mut self, pointer: Term, offset: i64) -> Term {
+        if offset == 0 {
+            return pointer;
+        }
+        match self.node(pointer).clone() {
+            Node::Addr { base, offset: o } => self.addr(base, o.wrapping_add(offset)),
+            Node::Elem { base, offset: o, stride, index } => {
+                self.elem(base, o.wrapping_add(offset), stride, index)
+            }
+            Node::Ite { cond, then, otherwise } => {
+                let a = self.offset(then, offset);
+                let b = self.offset(otherwise, offset);
+                self.ite(cond, a, b)
+            }
+            Node::Any(items) => {
+                let moved: Vec<Term> = items.iter().map(|&t| self.offset(t, offset)).collect();
+                self.any(moved)
+            }
+            // Null plus an offset stays null-like: dereferencing it is somebody else's bug.
+            Node::Int { .. } => pointer,
+            _ => {
+                let base = self.pointee(pointer);
+                self.addr(base, offset)
+            }
+        }
+    }
+
+    /// The pointer a variable number of `stride`-sized steps after `pointer`.
+    pub fn index(&mut self, pointer: Term, stride: u32, index: Term) -> Term {
+        match self.node(pointer).clone() {
+            Node::Addr { base, offset } => self.elem(base, offset, stride, index),
+            Node::Elem { base, offset, stride: outer, index: first } => {
+                let both = self.bin(Op::Add, first, index);
+                self.elem(base, offset, gcd(outer, stride), both)
+            }
+            Node::Ite { cond, then, otherwise } => {
+                let a = self.index(then, stride, index);
+                let b = self.index(otherwise, stride, index);
+                self.ite(cond, a, b)
+            }
+            Node::Any(items) => {
+                let moved: Vec<Term> =
+                    items.iter().map(|&t| self.index(t, stride, index)).collect();
+                self.any(moved)
+            }
+            Node::Int { .. } => pointer,
+            _ => {
+                let base = self.pointee(pointer);
+                self.elem(base, 0, stride, index)
+            }
+        }
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+fn decide(yes: bool, no: bool) -> Option<bool> {
+    if yes {
+        Some(true)
+    } else if no {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+pub(crate) fn holds(cmp: Cmp, bits: u16, a: u64, b: u64) -> bool {
+    let (sa, sb) = (sign_extend(bits, a), sign_extend(bits, b));
+    match cmp {
+        Cmp::Eq => a == b,
+        Cmp::ULt => a < b,
+        Cmp::ULe => a <= b,
+        Cmp::SLt => sa < sb,
+        Cmp::SLe => sa <= sb,
+    }
+}
+
+pub(crate) fn fold(op: Op, bits: u16, a: u64, b: u64) -> Option<u64> {
+    let (sa, sb) = (sign_extend(bits, a), sign_extend(bits, b));
+    let in_range = b < u64::from(bits);
+    Some(match op {
+        Op::Add => a.wrapping_add(b),
+        Op::Sub => a.wrapping_sub(b),
+        Op::Mul => a.wrapping_mul(b),
+        Op::UDiv => a.checked_div(b)?,
+        Op::URem => a.checked_rem(b)?,
+        Op::SDiv => sa.checked_div(sb)? as u64,
+        Op::SRem => sa.checked_rem(sb)? as u64,
+        Op::And => a & b,
+        Op::Or => a | b,
+        Op::Xor => a ^ b,
+        Op::Shl if in_range => a << b,
+        Op::LShr if in_range => a >> b,
+        Op::AShr if in_range => (sa >> b) as u64,
+        Op::Shl | Op::LShr | Op::AShr => return None,
+    })
+}

@@ -1,0 +1,35 @@
+//! What every function's analysis is given: the program, models, finished summaries, budgets.
+
+use crate::summary::Summary;
+use leakproof_models::Library;
+use leakproof_program::{CallGraph, FuncRef, Program};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Limits per function. Over them the function is reported as limited, never silently cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Instructions executed, over all turns of loops.
+    pub steps: u64,
+    /// Over this estimate, loops get one full turn instead of two.
+    pub cheap_steps: u64,
+    /// Terms built.
+    pub terms: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { steps: 400_000, cheap_steps: 60_000, terms: 3_000_000 }
+    }
+}
+
+pub struct Context<'a> {
+    pub program: &'a Program,
+    pub calls: &'a CallGraph,
+    pub models: &'a Library,
+    /// The summary of a function of an earlier component, or of an earlier round of this one.
+    pub summary_of: &'a (dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync),
+    /// The component under analysis, when it is recursive.
+    pub recursive: FxHashSet<FuncRef>,
+    pub budget: Budget,
+}

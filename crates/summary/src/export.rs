@@ -1,0 +1,477 @@
+//! Builds a function's summary from the states at its exits.
+//!
+//! Exported are the cells a caller can name: globals, what arguments lead to, and the objects
+//! that reach the caller. Cells behind anything else make what they hold escape. Conditions that
+//! grow too large become private symbols; no action is dropped.
+
+use crate::exec::Exec;
+use crate::state::State;
+use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
+use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
+use leakproof_guard::{Base, Node, Sym, SymInfo, Term, Terms};
+use leakproof_ir::Loc;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Access paths with more dereferences than this have no name.
+const MAX_DEPTH: u32 = 5;
+/// Conditions larger than this become private symbols.
+const MAX_CONDITION: u32 = 96;
+/// The same when the whole summary is over `MAX_POOL`.
+const SMALL_CONDITION: u32 = 12;
+const MAX_POOL: usize = 1500;
+
+impl Exec<'_> {
+    /// The summary, after `run`.
+    pub fn summarise(&mut self) -> Summary {
+        if self.limit.is_some() {
+            return Summary::opaque();
+        }
+        let Some((mut state, value)) = self.merged_exit() else {
+            return Summary::never_returns();
+        };
+        self.release_counted(&mut state);
+        self.note_stars(&mut state);
+        self.escape_unnameable(&mut state);
+        let summary = self.export(&state, value, MAX_CONDITION);
+        if summary.pool.len() > MAX_POOL {
+            return self.export(&state, value, SMALL_CONDITION);
+        }
+        summary
+    }
+
+    fn merged_exit(&mut self) -> Option<(State, Option<Term>)> {
+        let mut exits: Vec<(State, Option<Term>)> = Vec::new();
+        for i in 0..self.exits.len() {
+            let state = self.exits[i].state.clone();
+            let value = self.exits[i].value.map(|v| self.pruned(&state, v));
+            exits.push((state, value));
+        }
+        let mut merged = exits.pop()?;
+        while let Some((state, value)) = exits.pop() {
+            merged = self.join_outcomes(state, value, merged.0, merged.1);
+        }
+        Some(merged)
+    }
+
+    /// A value without the alternatives that the path rules out.
+    pub fn pruned(&mut self, state: &State, t: Term) -> Term {
+        match self.terms.node(t).clone() {
+            Node::Ite { cond, then, otherwise } if self.terms.size(t) < 4000 => {
+                let c = self.pcs.simplify(&mut self.terms, state.pc, cond);
+                match c {
+                    Terms::TRUE => self.pruned(state, then),
+                    Terms::FALSE => self.pruned(state, otherwise),
+                    _ => {
+                        let a = self.pruned(state, then);
+                        let b = self.pruned(state, otherwise);
+                        self.terms.ite(c, a, b)
+                    }
+                }
+            }
+            Node::Tuple(items) => {
+                let items = items.iter().map(|&i| self.pruned(state, i)).collect();
+                self.terms.tuple(items)
+            }
+            _ => t,
+        }
+    }
+
+    /// A release that depends on a counter in the object itself, which this function counts
+    /// down, gives the caller's reference back whether or not it was the last.
+    fn release_counted(&mut self, state: &mut State) {
+        let freed: Vec<(Base, Term)> = state
+            .mem
+            .iter()
+            .filter(|((_, slot), v)| *slot == Slot::Freed && **v != Terms::TRUE)
+            .map(|((b, _), v)| (*b, *v))
+            .collect();
+        for (base, cond) in freed {
+            if self.kind(base) == BaseKind::Pointee && self.counts_down(state, base, cond) {
+                let pointer = self.terms.as_pointee(base).unwrap_or(Terms::NULL);
+                let null = self.terms.is_null(pointer);
+                let not_null = self.terms.not(null);
+                let old = state.fact(base, Slot::Escaped);
+                let either = self.terms.or2(old, not_null);
+                state.mem.insert((base, Slot::Escaped), either);
+            }
+        }
+    }
+
+    fn counts_down(&self, state: &State, base: Base, cond: Term) -> bool {
+        let counters: Vec<Sym> = state
+            .contents_of(base)
+            .filter_map(|(slot, value)| self.decremented(base, slot, value))
+            .collect();
+        !counters.is_empty() && self.symbols_in(cond).iter().any(|s| counters.contains(s))
+    }
+
+    /// The initial contents of the cell when its value is those minus one.
+    fn decremented(&self, base: Base, slot: Slot, value: Term) -> Option<Sym> {
+        self.symbols_in(value).into_iter().find(|s| {
+            matches!(&self.sym_kinds[s.0 as usize], SymKind::Init { base: b, slot: o, .. }
+                if *b == base && *o == slot)
+                && self.has_arithmetic(value)
+        })
+    }
+
+    fn has_arithmetic(&self, t: Term) -> bool {
+        match self.terms.node(t) {
+            Node::Bin { .. } => true,
+            Node::Ite { then, otherwise, .. } => {
+                self.has_arithmetic(*then) || self.has_arithmetic(*otherwise)
+            }
+            Node::Cast { value, .. } => self.has_arithmetic(*value),
+            _ => false,
+        }
+    }
+
+    fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {
+        let mut found = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            if let Node::Sym(s) = self.terms.node(t) {
+                found.insert(*s);
+            }
+            leakproof_guard::for_each_child(self.terms.node(t), |c| work.push(c));
+        }
+        found
+    }
+
+    /// A release that reaches from an object on to the one in its field, in a later turn of the
+    /// same loop or through recursion, goes on to the end of the list.
+    fn note_stars(&mut self, state: &mut State) {
+        let frees = self.frees.clone();
+        for &(inst, base) in &frees {
+            let Some((owner, offset)) = self.owner_of(base) else { continue };
+            let same = frees.iter().any(|&(i, b)| b == owner && i == inst);
+            let recursive =
+                self.recursive_frees.contains(&base) && frees.iter().any(|&(_, b)| b == owner);
+            if same || recursive {
+                state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
+            }
+        }
+    }
+
+    /// The base and offset whose initial contents point to `base`.
+    fn owner_of(&self, base: Base) -> Option<(Base, i64)> {
+        let pointer = self.terms.as_pointee(base)?;
+        let Node::Sym(s) = self.terms.node(pointer) else { return None };
+        match &self.sym_kinds[s.0 as usize] {
+            SymKind::Init { base, slot: Slot::At(o), epoch } if *epoch == Terms::NULL => {
+                Some((*base, *o))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is stored where no caller can look has escaped.
+    fn escape_unnameable(&mut self, state: &mut State) {
+        let cells: Vec<(Base, Term)> = state
+            .mem
+            .iter()
+            .filter(|((_, slot), _)| slot.is_contents())
+            .map(|((b, _), v)| (*b, *v))
+            .collect();
+        for (base, value) in cells {
+            if self.kind(base) == BaseKind::Pointee && !self.is_nameable(base) {
+                let freed = state.fact(base, Slot::Freed);
+                let kept = self.terms.not(freed);
+                self.escape_if(state, value, kept);
+            }
+        }
+    }
+
+    /// Whether a caller can name the base.
+    fn is_nameable(&self, base: Base) -> bool {
+        match self.kind(base) {
+            BaseKind::Global(_) | BaseKind::Heap(_) | BaseKind::Func(_) | BaseKind::VarArgs => true,
+            BaseKind::Pointee => match self.terms.as_pointee(base) {
+                Some(pointer) => self.pointer_depth(pointer).is_some_and(|d| d <= MAX_DEPTH),
+                None => false,
+            },
+            BaseKind::Slot(_) | BaseKind::Var(_) | BaseKind::Values => false,
+        }
+    }
+
+    /// How many dereferences lead from the function's inputs to this pointer.
+    fn pointer_depth(&self, t: Term) -> Option<u32> {
+        match self.terms.node(t) {
+            Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
+                SymKind::Arg(_) => Some(0),
+                SymKind::Init { base, epoch, .. } if *epoch == Terms::NULL => {
+                    match self.kind(*base) {
+                        BaseKind::Global(_) | BaseKind::VarArgs => Some(1),
+                        BaseKind::Pointee => {
+                            let inner = self.terms.as_pointee(*base)?;
+                            Some(self.pointer_depth(inner)? + 1)
+                        }
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            Node::Bin { lhs, rhs, .. } if self.terms.as_int(*rhs).is_some() => {
+                self.pointer_depth(*lhs)
+            }
+            Node::Addr { base, .. } => self.pointer_depth(self.terms.as_pointee(*base)?),
+            _ => None,
+        }
+    }
+
+    fn export(&mut self, state: &State, value: Option<Term>, limit: u32) -> Summary {
+        let mut out = Exporter {
+            exec: self,
+            pool: Vec::new(),
+            memo: FxHashMap::default(),
+            objects: Vec::new(),
+            object_index: FxHashMap::default(),
+            numbers: 0,
+            limit,
+            work: Vec::new(),
+        };
+        let value = value.map(|v| out.term(v));
+        let pc = out.exec.pcs.formula(&mut out.exec.terms, state.pc);
+        let returns = (pc != Terms::TRUE).then(|| out.term(pc));
+        let mut effects = out.external_effects(state);
+        effects.extend(out.object_effects(state));
+        effects.sort_by_key(|e| match e.slot {
+            Slot::Epoch => 0,
+            Slot::Live => 1,
+            _ => 2,
+        });
+        Summary {
+            pool: out.pool,
+            value,
+            returns,
+            objects: out.objects,
+            effects,
+            opaque: false,
+            never_returns: false,
+        }
+    }
+}
+
+/// Copies terms into a summary's pool.
+struct Exporter<'e, 'a> {
+    exec: &'e mut Exec<'a>,
+    pool: Vec<Expr>,
+    memo: FxHashMap<Term, Ref>,
+    objects: Vec<NewObject>,
+    object_index: FxHashMap<ObjectId, u32>,
+    numbers: u32,
+    limit: u32,
+    /// Objects whose cells are still to be exported.
+    work: Vec<ObjectId>,
+}
+
+impl Exporter<'_, '_> {
+    fn external_effects(&mut self, state: &State) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for (&(base, slot), &value) in &state.mem {
+            let kind = self.exec.kind(base);
+            let external = matches!(kind, BaseKind::Global(_) | BaseKind::Pointee);
+            if !external || !self.exec.is_nameable(base) || value == Terms::FALSE {
+                continue;
+            }
+            if slot.is_contents() && self.is_unchanged(state, base, slot, value) {
+                continue;
+            }
+            self.effect(state, base, slot, value, &mut effects);
+        }
+        effects
+    }
+
+    fn is_unchanged(&mut self, state: &State, base: Base, slot: Slot, value: Term) -> bool {
+        let bits = self.exec.terms.bits(value);
+        !state.mem.contains_key(&(base, Slot::Epoch))
+            && self.exec.initial(state, base, slot, bits) == value
+    }
+
+    fn object_effects(&mut self, state: &State) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let mut done = FxHashSet::default();
+        while let Some(id) = self.work.pop() {
+            if !done.insert(id) {
+                continue;
+            }
+            let base = self.exec.objects[id.0 as usize].base;
+            let cells: Vec<(Slot, Term)> = state.cells_of(base).collect();
+            for (slot, value) in cells {
+                if value != Terms::FALSE || slot == Slot::Live {
+                    self.effect(state, base, slot, value, &mut effects);
+                }
+            }
+        }
+        effects
+    }
+
+    fn effect(
+        &mut self,
+        state: &State,
+        base: Base,
+        slot: Slot,
+        value: Term,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(root) = self.root(base) else { return };
+        let value = self.exec.pruned(state, value);
+        let value = self.term(value);
+        let here = self.exec.place(self.exec.function.loc);
+        let at = self.exec.written_at.get(&(base, slot)).copied().unwrap_or(here);
+        effects.push(Effect { root, slot, value, at });
+    }
+
+    fn root(&mut self, base: Base) -> Option<Root> {
+        Some(match self.exec.kind(base) {
+            BaseKind::Heap(o) => Root::Object(self.object(o)),
+            BaseKind::Global(g) => Root::Global(g),
+            BaseKind::Func(f) => Root::Func(f),
+            BaseKind::VarArgs => Root::VarArgs,
+            BaseKind::Pointee => {
+                let pointer = self.exec.terms.as_pointee(base)?;
+                Root::Pointee(self.term(pointer))
+            }
+            BaseKind::Slot(_) | BaseKind::Var(_) | BaseKind::Values => return None,
+        })
+    }
+
+    fn object(&mut self, id: ObjectId) -> u32 {
+        if let Some(&i) = self.object_index.get(&id) {
+            return i;
+        }
+        let object = &self.exec.objects[id.0 as usize];
+        let i = self.objects.len() as u32;
+        self.objects.push(NewObject {
+            family: object.family.clone(),
+            trace: object.trace.clone(),
+            assumed: object.assumed,
+        });
+        self.object_index.insert(id, i);
+        self.work.push(id);
+        i
+    }
+
+    fn push(&mut self, t: Term, expr: Expr) -> Ref {
+        let r = Ref(self.pool.len() as u32);
+        self.pool.push(expr);
+        self.memo.insert(t, r);
+        r
+    }
+
+    fn term(&mut self, t: Term) -> Ref {
+        if let Some(&r) = self.memo.get(&t) {
+            return r;
+        }
+        if self.is_too_large(t) {
+            return self.private(t);
+        }
+        let node = self.exec.terms.node(t).clone();
+        let expr = match node {
+            Node::Bool(b) => Expr::Bool(b),
+            Node::Int { bits, value } => Expr::Int { bits, value },
+            Node::Sym(s) => return self.symbol(t, s),
+            Node::Addr { base, offset } => match self.root(base) {
+                Some(root) => Expr::Addr { root, offset },
+                None => return self.private(t),
+            },
+            Node::Elem { base, offset, stride, index } => match self.root(base) {
+                Some(root) => {
+                    let index = self.term(index);
+                    Expr::Elem { root, offset, stride, index }
+                }
+                None => return self.private(t),
+            },
+            Node::Not(x) => Expr::Not(self.term(x)),
+            Node::And(xs) => Expr::And(self.all(&xs)),
+            Node::Or(xs) => Expr::Or(self.all(&xs)),
+            Node::Ite { cond, then, otherwise } => {
+                let cond = self.term(cond);
+                let then = self.term(then);
+                let otherwise = self.term(otherwise);
+                Expr::Ite { cond, then, otherwise }
+            }
+            Node::Cmp { cmp, lhs, rhs } => {
+                let (lhs, rhs) = (self.term(lhs), self.term(rhs));
+                Expr::Cmp { cmp, lhs, rhs }
+            }
+            Node::Bin { op, lhs, rhs } => {
+                let (lhs, rhs) = (self.term(lhs), self.term(rhs));
+                Expr::Bin { op, lhs, rhs }
+            }
+            Node::Cast { cast, bits, value } => {
+                let value = self.term(value);
+                Expr::Cast { cast, bits, value }
+            }
+            Node::Any(xs) => Expr::Any(self.all(&xs)),
+            Node::Tuple(xs) => Expr::Tuple(self.all(&xs)),
+        };
+        self.push(t, expr)
+    }
+
+    fn all(&mut self, xs: &[Term]) -> Box<[Ref]> {
+        xs.iter().map(|&x| self.term(x)).collect()
+    }
+
+    /// Conditions are cut by size, and plain numbers; what carries addresses is kept, with its
+    /// conditions cut inside.
+    fn is_too_large(&self, t: Term) -> bool {
+        let terms = &self.exec.terms;
+        match terms.node(t) {
+            Node::And(_) | Node::Or(_) => terms.size(t) > self.limit * 4,
+            Node::Ite { .. } if terms.has_addr(t) => false,
+            Node::Any(_) | Node::Tuple(_) => false,
+            _ => terms.size(t) > self.limit && (terms.bits(t) == 1 || !terms.has_addr(t)),
+        }
+    }
+
+    fn symbol(&mut self, t: Term, s: Sym) -> Ref {
+        let bits = self.exec.terms.bits(t);
+        match self.exec.sym_kinds[s.0 as usize].clone() {
+            SymKind::Arg(index) => self.push(t, Expr::Arg { index, bits }),
+            SymKind::Init { base, slot, epoch } if epoch == Terms::NULL => {
+                let input = match self.exec.kind(base) {
+                    BaseKind::Global(_) | BaseKind::VarArgs => true,
+                    BaseKind::Pointee => self.exec.is_nameable(base),
+                    _ => false,
+                };
+                match self.root(base).filter(|_| input) {
+                    Some(root) => self.push(t, Expr::Init { root, slot, bits }),
+                    None => self.private(t),
+                }
+            }
+            _ => self.private(t),
+        }
+    }
+
+    /// A private symbol in the place of `t`.
+    fn private(&mut self, t: Term) -> Ref {
+        let terms = &self.exec.terms;
+        let unnamed = Origin {
+            what: if terms.bits(t) == 1 { What::Inner } else { What::Unknown },
+            name: self.exec.function.source_name.as_str().into(),
+            at: self.exec.place(Loc::default()),
+        };
+        let (info, origin) = match terms.node(t) {
+            Node::Sym(s) => {
+                let origin = match &self.exec.sym_kinds[s.0 as usize] {
+                    SymKind::Opaque(o) => o.clone(),
+                    _ => unnamed,
+                };
+                (terms.sym_info(*s), origin)
+            }
+            _ => {
+                let bits = terms.bits(t).max(1);
+                (SymInfo { bits, range: None, nonzero: false, outside: false }, unnamed)
+            }
+        };
+        let number = self.numbers;
+        self.numbers += 1;
+        let info =
+            PrivateInfo { bits: info.bits, range: info.range, nonzero: info.nonzero, origin };
+        self.push(t, Expr::Private { number, info })
+    }
+}

@@ -1,0 +1,335 @@
+//! Applies a callee's summary to the state at a call.
+//!
+//! First the pool is evaluated bottom-up against the state before the call (arguments for
+//! parameters, loads for initial contents, fresh symbols for private ones), then the effects are
+//! carried out.
+
+use crate::call::Call;
+use crate::exec::Exec;
+use crate::memory::Leaves;
+use crate::state::State;
+use crate::summary::{Effect, Expr, Ref, Root, Summary};
+use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
+use leakproof_guard::{Base, SymInfo, Term, Terms};
+use leakproof_ir::{SourceType, TypeId};
+use leakproof_program::FuncRef;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Objects released along a list or tree in one call.
+const MAX_STAR: usize = 64;
+
+/// A summary being applied.
+struct Import<'s> {
+    summary: &'s Summary,
+    values: Vec<Term>,
+    objects: Vec<Base>,
+    extra: Vec<Term>,
+    callee: FuncRef,
+}
+
+impl Exec<'_> {
+    pub fn apply_summary(
+        &mut self,
+        call: &Call<'_>,
+        summary: &Summary,
+        callee: FuncRef,
+        recursive: bool,
+        state: &mut State,
+    ) -> Option<Option<Term>> {
+        let function = self.ctx.program.function(callee);
+        let objects = self.import_objects(call, summary, &function.source_name);
+        let extra = call.args.get(function.params.len()..).unwrap_or_default().to_vec();
+        let mut import = Import {
+            summary,
+            values: Vec::with_capacity(summary.pool.len()),
+            objects,
+            extra,
+            callee,
+        };
+        for expr in &summary.pool {
+            let t = self.import_expr(call, expr, &import, state);
+            import.values.push(t);
+        }
+        if let Some(r) = summary.returns {
+            let returns = import.values[r.0 as usize];
+            state.pc = self.pcs.extend(&mut self.terms, state.pc, returns)?;
+        }
+        for effect in &summary.effects {
+            self.import_effect(call, effect, &import, recursive, state);
+        }
+        self.import_stars(call, &import, state);
+        Some(summary.value.map(|r| import.values[r.0 as usize]))
+    }
+
+    fn import_objects(&mut self, call: &Call<'_>, summary: &Summary, name: &str) -> Vec<Base> {
+        let site = Site { at: self.place(call.loc), callee: name.into() };
+        let mut bases = Vec::new();
+        for new in &summary.objects {
+            let trace: Arc<[Site]> =
+                std::iter::once(site.clone()).chain(new.trace.iter().cloned()).collect();
+            let family = new.family.clone();
+            let assumed = new.assumed;
+            let id = self.new_object(|base| Object { base, family, trace, assumed });
+            bases.push(self.objects[id.0 as usize].base);
+        }
+        bases
+    }
+
+    /// The address of a root; `None` for the variadic arguments, which have none.
+    fn import_root(&mut self, root: Root, import: &Import<'_>) -> Option<Term> {
+        Some(match root {
+            Root::Object(i) => self.terms.addr(import.objects[i as usize], 0),
+            Root::Global(g) => {
+                let base = self.base(BaseKind::Global(g));
+                self.terms.addr(base, 0)
+            }
+            Root::Func(f) => {
+                let base = self.base(BaseKind::Func(f));
+                self.terms.addr(base, 0)
+            }
+            Root::VarArgs => return None,
+            Root::Pointee(r) => import.values[r.0 as usize],
+        })
+    }
+
+    fn import_expr(
+        &mut self,
+        call: &Call<'_>,
+        expr: &Expr,
+        import: &Import<'_>,
+        state: &State,
+    ) -> Term {
+        let get = |r: &Ref| import.values[r.0 as usize];
+        let all = |rs: &[Ref]| rs.iter().map(get).collect::<Vec<Term>>();
+        match expr {
+            Expr::Bool(b) => Terms::bool(*b),
+            Expr::Int { bits, value } => self.terms.int(*bits, *value),
+            Expr::Arg { index, bits } => match call.args.get(*index as usize) {
+                Some(&t) if self.terms.bits(t) == *bits || self.terms.bits(t) == 0 => t,
+                _ => self.opaque(*bits, What::Unknown, "", call.loc),
+            },
+            Expr::Init { root, slot, bits } => {
+                self.import_initial(call, *root, *slot, *bits, import, state)
+            }
+            Expr::Private { info, .. } => {
+                let sym = SymInfo {
+                    bits: info.bits,
+                    range: info.range,
+                    nonzero: info.nonzero,
+                    outside: false,
+                };
+                self.symbol(sym, info.origin.clone())
+            }
+            Expr::Addr { root, offset } => match self.import_root(*root, import) {
+                Some(p) => self.terms.offset(p, *offset),
+                None => self.opaque(64, What::Unknown, "", call.loc),
+            },
+            Expr::Elem { root, offset, stride, index } => match self.import_root(*root, import) {
+                Some(p) => {
+                    let p = self.terms.offset(p, *offset);
+                    self.terms.index(p, *stride, get(index))
+                }
+                None => self.opaque(64, What::Unknown, "", call.loc),
+            },
+            Expr::Not(x) => self.terms.not(get(x)),
+            Expr::And(xs) => self.terms.and(all(xs)),
+            Expr::Or(xs) => self.terms.or(all(xs)),
+            Expr::Ite { cond, then, otherwise } => {
+                let c = self.pcs.simplify(&mut self.terms, state.pc, get(cond));
+                self.terms.ite(c, get(then), get(otherwise))
+            }
+            Expr::Cmp { cmp, lhs, rhs } => self.terms.cmp(*cmp, get(lhs), get(rhs)),
+            Expr::Bin { op: leakproof_guard::Op::Add, lhs, rhs } => self.add(get(lhs), get(rhs)),
+            Expr::Bin { op, lhs, rhs } => self.terms.bin(*op, get(lhs), get(rhs)),
+            Expr::Cast { cast, bits, value } => self.terms.cast(*cast, *bits, get(value)),
+            Expr::Any(xs) => self.terms.any(all(xs)),
+            Expr::Tuple(xs) => self.terms.tuple(all(xs)),
+        }
+    }
+
+    fn import_initial(
+        &mut self,
+        call: &Call<'_>,
+        root: Root,
+        slot: Slot,
+        bits: u16,
+        import: &Import<'_>,
+        state: &State,
+    ) -> Term {
+        let Some(p) = self.import_root(root, import) else {
+            let pointers: Vec<Term> =
+                import.extra.iter().copied().filter(|&t| self.terms.bits(t) == bits).collect();
+            if pointers.is_empty() {
+                return self.opaque(bits, What::Unknown, "", call.loc);
+            }
+            return self.terms.any(pointers);
+        };
+        let at = self.at_slot(p, slot, call);
+        self.load(state, at, bits, call.loc)
+    }
+
+    fn at_slot(&mut self, pointer: Term, slot: Slot, call: &Call<'_>) -> Term {
+        match slot {
+            Slot::Every { stride, rem } => {
+                let first = self.terms.offset(pointer, i64::from(rem));
+                let index = self.opaque(64, What::Unknown, "", call.loc);
+                self.terms.index(first, stride, index)
+            }
+            Slot::At(offset) => self.terms.offset(pointer, offset),
+            _ => pointer,
+        }
+    }
+
+    fn import_effect(
+        &mut self,
+        call: &Call<'_>,
+        effect: &Effect,
+        import: &Import<'_>,
+        recursive: bool,
+        state: &mut State,
+    ) {
+        let value = import.values[effect.value.0 as usize];
+        let Some(pointer) = self.import_root(effect.root, import) else { return };
+        match (effect.slot, effect.root) {
+            (Slot::At(_) | Slot::Every { .. }, _) => {
+                let to = self.at_slot(pointer, effect.slot, call);
+                self.store(state, to, value, effect.at);
+            }
+            (Slot::Live | Slot::Freed | Slot::Escaped | Slot::Epoch, Root::Object(i)) => {
+                state.mem.insert((import.objects[i as usize], effect.slot), value);
+            }
+            (Slot::Freed, root) => {
+                let at = self.blame(call, root, import, effect.at);
+                let from = self.frees.len();
+                self.free(state, pointer, value, call.inst, at);
+                if recursive {
+                    self.mark_recursive(from);
+                }
+            }
+            (Slot::Escaped, _) => self.escape_if(state, pointer, value),
+            (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
+            (Slot::Live | Slot::Star(_), _) => {}
+        }
+    }
+
+    /// Releases through a recursive call count as a second turn of the function's own release.
+    fn mark_recursive(&mut self, from: usize) {
+        for i in from..self.frees.len() {
+            let base = self.frees[i].1;
+            self.recursive_frees.insert(base);
+        }
+    }
+
+    /// Where a release is to be blamed on: a generic `xfree(void *)` has no part in it.
+    fn blame(&self, call: &Call<'_>, root: Root, import: &Import<'_>, at: Place) -> Place {
+        let Root::Pointee(r) = root else { return at };
+        let Expr::Arg { index, .. } = import.summary.pool[r.0 as usize] else { return at };
+        let module = self.ctx.program.module(import.callee.module);
+        let function = self.ctx.program.function(import.callee);
+        let ty = function.params.get(index as usize).and_then(|p| p.ty);
+        if ty.is_some_and(|t| points_to_struct(module, t)) { at } else { self.place(call.loc) }
+    }
+
+    /// Carries a release on along the fields through which the callee's loop or recursion goes.
+    fn import_stars(&mut self, call: &Call<'_>, import: &Import<'_>, state: &mut State) {
+        let summary = import.summary;
+        let roots: Vec<Root> = dedup_roots(&summary.effects);
+        for root in roots {
+            let fields: Vec<i64> = summary
+                .effects
+                .iter()
+                .filter(|e| e.root == root)
+                .filter_map(|e| if let Slot::Star(o) = e.slot { Some(o) } else { None })
+                .collect();
+            let freed = freed_fields(summary, root);
+            if let Some(start) = self.import_root(root, import) {
+                self.free_along(call, start, &fields, &freed, state);
+            }
+        }
+    }
+
+    fn free_along(
+        &mut self,
+        call: &Call<'_>,
+        start: Term,
+        next: &[i64],
+        freed: &[Slot],
+        state: &mut State,
+    ) {
+        let at = self.place(call.loc);
+        let mut seen: FxHashSet<Base> = FxHashSet::default();
+        let mut work = vec![(start, Terms::TRUE, true)];
+        while let Some((pointer, cond, first)) = work.pop() {
+            for leaf in self.leaves(state, pointer).unwrap_or_default() {
+                let Leaves::Cell(base, _) = leaf.target else { continue };
+                if seen.len() >= MAX_STAR || !seen.insert(base) {
+                    continue;
+                }
+                let when = self.terms.and2(cond, leaf.cond);
+                if self.object_of(base).is_none() {
+                    // Somebody else's list: the same holds for our own callers.
+                    for &o in next {
+                        let old = state.fact(base, Slot::Star(o));
+                        let fact = self.terms.or2(old, when);
+                        state.mem.insert((base, Slot::Star(o)), fact);
+                    }
+                    continue;
+                }
+                if !first {
+                    self.free_base(state, base, when, call.inst, at);
+                    for &slot in freed {
+                        let inner = self.read(state, base, slot, 64);
+                        self.free(state, inner, when, call.inst, at);
+                    }
+                }
+                for &o in next {
+                    let t = self.read(state, base, Slot::At(o), 64);
+                    work.push((t, when, false));
+                }
+            }
+        }
+    }
+}
+
+fn dedup_roots(effects: &[Effect]) -> Vec<Root> {
+    let mut roots = Vec::new();
+    for e in effects {
+        if matches!(e.slot, Slot::Star(_)) && !roots.contains(&e.root) {
+            roots.push(e.root);
+        }
+    }
+    roots
+}
+
+/// Fields of `root` whose objects the callee releases with it.
+fn freed_fields(summary: &Summary, root: Root) -> Vec<Slot> {
+    let mut fields = Vec::new();
+    for e in summary.effects.iter().filter(|e| e.slot == Slot::Freed) {
+        if let Root::Pointee(r) = e.root {
+            if let Expr::Init { root: owner, slot, .. } = &summary.pool[r.0 as usize] {
+                if *owner == root && !fields.contains(slot) {
+                    fields.push(*slot);
+                }
+            }
+        }
+    }
+    fields
+}
+
+fn points_to_struct(module: &leakproof_ir::Module, t: TypeId) -> bool {
+    match &module.types[t] {
+        SourceType::Pointer { to } => is_struct(module, *to),
+        SourceType::Const { of } => points_to_struct(module, *of),
+        _ => false,
+    }
+}
+
+fn is_struct(module: &leakproof_ir::Module, t: TypeId) -> bool {
+    match &module.types[t] {
+        SourceType::Struct { .. } => true,
+        SourceType::Const { of } => is_struct(module, *of),
+        SourceType::Pointer { to } => is_struct(module, *to),
+        _ => false,
+    }
+}

@@ -1,0 +1,262 @@
+//! What each instruction does to the state.
+
+use crate::exec::{DropKind, Exec};
+use crate::state::State;
+use crate::vocabulary::{BaseKind, Slot, What};
+use leakproof_guard::{Cast, Node, Op, Term};
+use leakproof_ir::{BinOp, CastOp, Index, InstId, InstKind, Loc, RmwOp, Ty, ValueId, VarId};
+
+impl Exec<'_> {
+    /// Runs one instruction; false when control does not come out of it.
+    pub fn run_inst(&mut self, id: InstId, state: &mut State) -> bool {
+        let body = self.body;
+        let inst = &body.insts[id];
+        let loc = inst.loc;
+        let ty = inst.result.map_or(Ty::Void, |v| self.function.ty(v));
+        let result = match &inst.kind {
+            InstKind::Phi { .. } => return true,
+            InstKind::Call { callee, args, noreturn } => {
+                let Some(t) = self.run_call(id, *callee, args, ty, state) else { return false };
+                if *noreturn {
+                    return false;
+                }
+                t
+            }
+            InstKind::VarSet { var, value } => {
+                self.set_var(state, *var, *value, loc);
+                None
+            }
+            InstKind::Store { ptr, value } => {
+                let (p, v) = (self.value(state, *ptr), self.value(state, *value));
+                let at = self.place(loc);
+                self.store(state, p, v, at);
+                None
+            }
+            InstKind::MemCopy { dst, src, len } => {
+                let (d, s) = (self.value(state, *dst), self.value(state, *src));
+                let n = self.value(state, *len);
+                let (n, at) = (self.terms.as_signed(n), self.place(loc));
+                self.copy(state, d, s, n, at);
+                None
+            }
+            InstKind::MemSet { dst, byte, len } => {
+                let (d, b) = (self.value(state, *dst), self.value(state, *byte));
+                let n = self.value(state, *len);
+                let zero = self.terms.as_int(b) == Some(0);
+                let (n, at) = (self.terms.as_signed(n), self.place(loc));
+                self.fill(state, d, zero, n, at);
+                None
+            }
+            InstKind::VaStart { list } => {
+                self.start_varargs(state, *list, loc);
+                None
+            }
+            InstKind::VaCopy { dst, src } => {
+                let (d, s) = (self.value(state, *dst), self.value(state, *src));
+                let at = self.place(loc);
+                self.copy(state, d, s, Some(24), at);
+                None
+            }
+            InstKind::ScopeEnd { .. } => None,
+            InstKind::AtomicRmw { op, ptr, value } => {
+                Some(self.atomic(state, *op, *ptr, *value, ty, loc))
+            }
+            InstKind::CmpXchg { ptr, expected, new } => {
+                Some(self.compare_exchange(state, *ptr, *expected, *new, loc))
+            }
+            kind => Some(self.compute(state, id, kind, ty, loc)),
+        };
+        if let (Some(v), Some(t)) = (inst.result, result) {
+            self.define(v, t);
+        }
+        true
+    }
+
+    /// Instructions that only compute.
+    fn compute(&mut self, state: &State, id: InstId, kind: &InstKind, ty: Ty, loc: Loc) -> Term {
+        let bits = self.bits_of(ty);
+        match kind {
+            InstKind::Alloca { .. } => {
+                let base = self.base(BaseKind::Slot(id));
+                self.terms.addr(base, 0)
+            }
+            InstKind::Load { ptr } => {
+                let p = self.value(state, *ptr);
+                self.load(state, p, bits, loc)
+            }
+            InstKind::Offset { base, offset, indices, .. } => {
+                self.address(state, *base, *offset, indices)
+            }
+            InstKind::Bin { op, lhs, rhs } => {
+                let (a, b) = (self.value(state, *lhs), self.value(state, *rhs));
+                self.arithmetic(*op, a, b)
+            }
+            InstKind::Cmp { pred, lhs, rhs } => {
+                let (a, b) = (self.value(state, *lhs), self.value(state, *rhs));
+                self.compare(*pred, a, b)
+            }
+            InstKind::Cast { op, value } => {
+                let v = self.value(state, *value);
+                match op {
+                    CastOp::Trunc => self.terms.cast(Cast::Trunc, bits, v),
+                    CastOp::SExt => self.terms.cast(Cast::SExt, bits, v),
+                    CastOp::ZExt => self.terms.cast(Cast::ZExt, bits, v),
+                    // Pointers are 64-bit integers here already.
+                    CastOp::PtrToInt | CastOp::IntToPtr => {
+                        let cast = if bits < 64 { Cast::Trunc } else { Cast::ZExt };
+                        self.terms.cast(cast, bits, v)
+                    }
+                }
+            }
+            InstKind::Select { cond, then, otherwise } => {
+                let c = self.value(state, *cond);
+                let (a, b) = (self.value(state, *then), self.value(state, *otherwise));
+                self.terms.ite(c, a, b)
+            }
+            InstKind::Extract { tuple, index } => {
+                let t = self.value(state, *tuple);
+                match self.terms.node(t) {
+                    Node::Tuple(items) if (*index as usize) < items.len() => items[*index as usize],
+                    _ => self.opaque(bits, What::Unknown, "", loc),
+                }
+            }
+            InstKind::Insert { tuple, index, value } => {
+                let (t, v) = (self.value(state, *tuple), self.value(state, *value));
+                self.with_element(t, *index as usize, v, ty)
+            }
+            _ => match ty {
+                Ty::Tuple(n) => {
+                    let items = (0..n).map(|_| self.opaque(64, What::Unknown, "", loc)).collect();
+                    self.terms.tuple(items)
+                }
+                _ => self.opaque(bits, What::Unknown, "", loc),
+            },
+        }
+    }
+
+    fn with_element(&mut self, tuple: Term, index: usize, value: Term, ty: Ty) -> Term {
+        let mut items = match self.terms.node(tuple) {
+            Node::Tuple(items) => items.to_vec(),
+            _ => Vec::new(),
+        };
+        let len = if let Ty::Tuple(n) = ty { n as usize } else { index + 1 };
+        while items.len() < len.max(index + 1) {
+            items.push(self.opaque(64, What::Unknown, "", Loc::default()));
+        }
+        items[index] = value;
+        self.terms.tuple(items)
+    }
+
+    fn address(&mut self, state: &State, base: ValueId, offset: i64, indices: &[Index]) -> Term {
+        let mut p = self.value(state, base);
+        let mut constant = offset;
+        for index in indices {
+            let i = self.value(state, index.value);
+            match self.terms.as_signed(i) {
+                Some(k) => constant = constant.wrapping_add(k.wrapping_mul(index.scale)),
+                None => {
+                    let stride = index.scale.unsigned_abs().clamp(1, 1 << 20) as u32;
+                    let i = self.terms.cast(Cast::SExt, 64, i);
+                    let scale = self.terms.int(64, index.scale as u64);
+                    let scaled = self.terms.bin(Op::Mul, i, scale);
+                    p = self.terms.index(p, stride, scaled);
+                }
+            }
+        }
+        self.terms.offset(p, constant)
+    }
+
+    fn arithmetic(&mut self, op: BinOp, a: Term, b: Term) -> Term {
+        let op = match op {
+            BinOp::Add => return self.add(a, b),
+            BinOp::Sub => Op::Sub,
+            BinOp::Mul => Op::Mul,
+            BinOp::UDiv => Op::UDiv,
+            BinOp::SDiv => Op::SDiv,
+            BinOp::URem => Op::URem,
+            BinOp::SRem => Op::SRem,
+            BinOp::And => Op::And,
+            BinOp::Or => Op::Or,
+            BinOp::Xor => Op::Xor,
+            BinOp::Shl => Op::Shl,
+            BinOp::LShr => Op::LShr,
+            BinOp::AShr => Op::AShr,
+        };
+        self.terms.bin(op, a, b)
+    }
+
+    /// A source variable gets a new value. Only pointers are followed.
+    fn set_var(&mut self, state: &mut State, var: VarId, value: ValueId, loc: Loc) {
+        if self.function.ty(value) != Ty::Ptr {
+            return;
+        }
+        let t = self.value(state, value);
+        let base = self.base(BaseKind::Var(var));
+        let cell = (base, Slot::At(0));
+        if let Some(&old) = state.mem.get(&cell) {
+            if old == t {
+                return;
+            }
+            let at = self.place(loc);
+            self.log_drop(state, old, cell, at, DropKind::Overwritten);
+        }
+        let at = self.place(loc);
+        self.written_at.insert(cell, at);
+        state.mem.insert(cell, t);
+    }
+
+    /// The list's areas all lead to one object that holds every variadic argument.
+    fn start_varargs(&mut self, state: &mut State, list: ValueId, loc: Loc) {
+        let p = self.value(state, list);
+        let base = self.base(BaseKind::VarArgs);
+        let index = self.opaque(64, What::Unknown, "", loc);
+        let area = self.terms.elem(base, 0, 8, index);
+        let at = self.place(loc);
+        for offset in [8, 16] {
+            let field = self.terms.offset(p, offset);
+            self.store(state, field, area, at);
+        }
+    }
+
+    fn atomic(
+        &mut self,
+        state: &mut State,
+        op: RmwOp,
+        ptr: ValueId,
+        value: ValueId,
+        ty: Ty,
+        loc: Loc,
+    ) -> Term {
+        let (p, v) = (self.value(state, ptr), self.value(state, value));
+        let old = self.load(state, p, self.bits_of(ty), loc);
+        let new = match op {
+            RmwOp::Xchg => v,
+            RmwOp::Add => self.add(old, v),
+            RmwOp::Sub => self.terms.bin(Op::Sub, old, v),
+            RmwOp::And => self.terms.bin(Op::And, old, v),
+            RmwOp::Or => self.terms.bin(Op::Or, old, v),
+            RmwOp::Other => self.opaque(self.bits_of(ty), What::Unknown, "", loc),
+        };
+        let at = self.place(loc);
+        self.store(state, p, new, at);
+        old
+    }
+
+    fn compare_exchange(
+        &mut self,
+        state: &mut State,
+        ptr: ValueId,
+        expected: ValueId,
+        new: ValueId,
+        loc: Loc,
+    ) -> Term {
+        let p = self.value(state, ptr);
+        let (e, n) = (self.value(state, expected), self.value(state, new));
+        let old = self.load(state, p, self.terms.bits(n), loc);
+        let same = self.terms.eq(old, e);
+        let after = self.terms.ite(same, n, old);
+        let at = self.place(loc);
+        self.store(state, p, after, at);
+        self.terms.tuple(vec![old, same])
+    }
+}

@@ -1,0 +1,654 @@
+//! Memory: what pointers refer to, loads, stores, copies, release and escape.
+//!
+//! A pointer term is a choice between leaves (addresses, symbols). An update goes to every leaf
+//! under its condition; with one leaf it is exact. Distinct symbols are taken to point to
+//! distinct objects. What cannot be followed escapes: it is never dropped.
+
+use crate::exec::{Drop, DropKind, Exec};
+use crate::state::State;
+use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
+use leakproof_guard::{Base, Cast, Node, Op, SymInfo, Term, Terms};
+use leakproof_ir::{InitValue, InstId, Loc};
+use rustc_hash::FxHashSet;
+
+/// More alternatives than this for one pointer are not told apart.
+const MAX_LEAVES: usize = 24;
+/// `memcpy` of at most this many bytes copies cell by cell.
+const MAX_COPY: i64 = 512;
+/// How deep contents escape with their owner.
+const ESCAPE_DEPTH: u32 = 4;
+
+/// One alternative of a pointer.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf {
+    pub cond: Term,
+    pub target: Leaves,
+    /// The pointer is one of several that an array holds: updates through it are weak, releases
+    /// through it count for all.
+    pub any: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leaves {
+    Cell(Base, Slot),
+    /// Null or another integer.
+    Int,
+}
+
+impl Exec<'_> {
+    /// The alternatives of a pointer in `state`; `None` when there are too many.
+    pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<Vec<Leaf>> {
+        let mut out = Vec::new();
+        self.collect_leaves(state, pointer, Terms::TRUE, false, &mut out).then_some(out)
+    }
+
+    fn collect_leaves(
+        &mut self,
+        state: &State,
+        t: Term,
+        cond: Term,
+        any: bool,
+        out: &mut Vec<Leaf>,
+    ) -> bool {
+        if out.len() >= MAX_LEAVES {
+            return false;
+        }
+        let target = match self.terms.node(t).clone() {
+            Node::Ite { cond: c, then, otherwise } => {
+                let c = self.pcs.simplify(&mut self.terms, state.pc, c);
+                let not_c = self.terms.not(c);
+                let (yes, no) = (self.terms.and2(cond, c), self.terms.and2(cond, not_c));
+                return (yes == Terms::FALSE || self.collect_leaves(state, then, yes, any, out))
+                    && (no == Terms::FALSE || self.collect_leaves(state, otherwise, no, any, out));
+            }
+            Node::Any(items) => {
+                return items.iter().all(|&i| self.collect_leaves(state, i, cond, true, out));
+            }
+            Node::Bin { lhs, rhs, .. } if self.terms.has_addr(t) => {
+                let inner = if self.terms.has_addr(lhs) { lhs } else { rhs };
+                return self.collect_leaves(state, inner, cond, any, out);
+            }
+            Node::Cast { value, .. } if self.terms.has_addr(t) => {
+                return self.collect_leaves(state, value, cond, any, out);
+            }
+            Node::Addr { base, offset } => Leaves::Cell(base, Slot::At(offset)),
+            Node::Elem { base, offset, stride, .. } => {
+                let rem = offset.rem_euclid(i64::from(stride)) as u32;
+                Leaves::Cell(base, Slot::Every { stride, rem })
+            }
+            Node::Int { .. } | Node::Bool(_) | Node::Tuple(_) => Leaves::Int,
+            _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
+        };
+        out.push(Leaf { cond, target, any });
+        true
+    }
+
+    // ---- loads -----------------------------------------------------------------------------
+
+    pub fn load(&mut self, state: &State, pointer: Term, bits: u16, loc: Loc) -> Term {
+        let Some(leaves) = self.leaves(state, pointer) else {
+            return self.opaque(bits, What::Unknown, "", loc);
+        };
+        let mut result: Option<Term> = None;
+        let mut alternatives = Vec::new();
+        for leaf in leaves.iter().rev() {
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
+            let value = self.read(state, base, slot, bits);
+            if leaf.any {
+                alternatives.push(value);
+                continue;
+            }
+            result = Some(match result {
+                None => value,
+                Some(rest) => self.terms.ite(leaf.cond, value, rest),
+            });
+        }
+        if !alternatives.is_empty() {
+            alternatives.extend(result);
+            return self.terms.any(alternatives);
+        }
+        result.unwrap_or_else(|| self.opaque(bits, What::Unknown, "", loc))
+    }
+
+    /// What a cell holds, as a value of `bits` bits.
+    pub fn read(&mut self, state: &State, base: Base, slot: Slot, bits: u16) -> Term {
+        match slot {
+            Slot::At(offset) => match state.mem.get(&(base, slot)) {
+                Some(&t) => self.resized(t, bits),
+                None => self.read_unwritten(state, base, offset, bits),
+            },
+            Slot::Every { stride, rem } => self.read_every(state, base, stride, rem, bits),
+            _ => state.fact(base, slot),
+        }
+    }
+
+    fn read_unwritten(&mut self, state: &State, base: Base, offset: i64, bits: u16) -> Term {
+        let mut values: Vec<Term> = state
+            .contents_of(base)
+            .filter(|(slot, _)| covers(*slot, offset))
+            .map(|(_, t)| t)
+            .collect();
+        if values.is_empty() {
+            return self.initial(state, base, Slot::At(offset), bits);
+        }
+        for t in &mut values {
+            *t = self.resized(*t, bits);
+        }
+        self.terms.any(values)
+    }
+
+    fn read_every(&mut self, state: &State, base: Base, stride: u32, rem: u32, bits: u16) -> Term {
+        let mut values: Vec<Term> = state
+            .contents_of(base)
+            .filter(|(slot, _)| meets(*slot, stride, rem))
+            .map(|(_, t)| t)
+            .collect();
+        if values.is_empty() {
+            return self.initial(state, base, Slot::Every { stride, rem }, bits);
+        }
+        for t in &mut values {
+            *t = self.resized(*t, bits);
+        }
+        self.terms.any(values)
+    }
+
+    /// A stored value read with another width.
+    fn resized(&mut self, t: Term, bits: u16) -> Term {
+        let have = self.terms.bits(t);
+        if have == bits || have == 0 {
+            return t;
+        }
+        if have == 1 || have > bits {
+            let cast = if have == 1 { Cast::ZExt } else { Cast::Trunc };
+            return self.terms.cast(cast, bits, t);
+        }
+        if self.terms.as_int(t) == Some(0) {
+            return self.terms.int(bits, 0);
+        }
+        self.opaque(bits, What::Unknown, "", Loc::default())
+    }
+
+    /// What an unwritten cell holds: the function's input, zero, or nobody knows.
+    pub fn initial(&mut self, state: &State, base: Base, slot: Slot, bits: u16) -> Term {
+        let epoch = state.mem.get(&(base, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+        self.initial_in(epoch, base, slot, bits)
+    }
+
+    fn initial_in(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
+        if let Node::Ite { cond, then, otherwise } = *self.terms.node(epoch) {
+            let a = self.initial_in(then, base, slot, bits);
+            let b = self.initial_in(otherwise, base, slot, bits);
+            return self.terms.ite(cond, a, b);
+        }
+        if self.terms.as_int(epoch) == Some(1) {
+            return self.terms.int(bits, 0);
+        }
+        if let (Slot::At(offset), BaseKind::Global(_)) = (slot, self.kind(base)) {
+            if let Some(t) = self.constant_contents(base, offset, bits) {
+                return t;
+            }
+        }
+        if let Some(&t) = self.inits.get(&(base, slot, epoch, bits)) {
+            return t;
+        }
+        let outside = epoch == Terms::NULL;
+        let sym = self.terms.new_sym(SymInfo { bits, range: None, nonzero: false, outside });
+        self.sym_kinds.push(SymKind::Init { base, slot, epoch });
+        let t = self.terms.sym(sym);
+        self.inits.insert((base, slot, epoch, bits), t);
+        t
+    }
+
+    /// The initial value of a constant global.
+    fn constant_contents(&mut self, base: Base, offset: i64, bits: u16) -> Option<Term> {
+        let BaseKind::Global(r) = self.kind(base) else { return None };
+        let global = self.ctx.program.global(r);
+        let init = global.init.as_ref().filter(|_| global.constant)?;
+        let offset = u64::try_from(offset).ok()?;
+        for entry in init {
+            match &entry.value {
+                InitValue::Bytes(bytes)
+                    if bits == 8
+                        && (entry.offset..entry.offset + bytes.len() as u64).contains(&offset) =>
+                {
+                    let byte = bytes[(offset - entry.offset) as usize];
+                    return Some(self.terms.int(8, u64::from(byte)));
+                }
+                InitValue::Int { bits: b, value } if entry.offset == offset && *b == bits => {
+                    return Some(self.terms.int(bits, *value));
+                }
+                InitValue::Function(f) if entry.offset == offset => {
+                    use leakproof_program::Target;
+                    let (Target::Defined(f) | Target::External(f)) =
+                        self.ctx.program.resolve(r.module, *f);
+                    let base = self.base(BaseKind::Func(f));
+                    return Some(self.terms.addr(base, 0));
+                }
+                InitValue::Global(g, at) if entry.offset == offset => {
+                    let target = self.ctx.program.resolve_global(r.module, *g);
+                    let base = self.base(BaseKind::Global(target));
+                    return Some(self.terms.addr(base, *at));
+                }
+                _ => {}
+            }
+        }
+        let covered = init.iter().any(|e| {
+            let len = match &e.value {
+                InitValue::Bytes(b) => b.len() as u64,
+                InitValue::Opaque(n) => u64::from(*n),
+                _ => 8,
+            };
+            (e.offset..e.offset + len).contains(&offset)
+        });
+        (!covered && offset < global.size).then(|| self.terms.int(bits, 0))
+    }
+
+    // ---- stores ----------------------------------------------------------------------------
+
+    pub fn store(&mut self, state: &mut State, pointer: Term, value: Term, at: Place) {
+        let Some(leaves) = self.leaves(state, pointer) else {
+            self.escape(state, value);
+            return;
+        };
+        for leaf in leaves {
+            if let Leaves::Cell(base, slot) = leaf.target {
+                let weak = leaf.any;
+                self.write(state, base, slot, leaf.cond, value, weak, at);
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one update, fully described")]
+    fn write(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        slot: Slot,
+        cond: Term,
+        value: Term,
+        weak: bool,
+        at: Place,
+    ) {
+        if let Slot::Every { stride, rem } = slot {
+            self.write_every(state, base, stride, rem, value, at);
+            return;
+        }
+        let bits = self.terms.bits(value);
+        let needs_old = weak || cond != Terms::TRUE || state.mem.contains_key(&(base, slot));
+        let old = if needs_old { Some(self.read(state, base, slot, bits)) } else { None };
+        let new = match old {
+            Some(old) if weak => self.terms.any([old, value]),
+            Some(old) => self.terms.ite(cond, value, old),
+            None => value,
+        };
+        if let Some(old) = old {
+            self.log_drop(state, old, (base, slot), at, DropKind::Overwritten);
+        }
+        state.mem.insert((base, slot), new);
+        self.written_at.insert((base, slot), at);
+    }
+
+    /// A store to some element: the summarising cell and every cell it may be gain the value.
+    fn write_every(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        stride: u32,
+        rem: u32,
+        value: Term,
+        at: Place,
+    ) {
+        let key = (base, Slot::Every { stride, rem });
+        let met: Vec<(Slot, Term)> =
+            state.contents_of(base).filter(|(s, _)| meets(*s, stride, rem)).collect();
+        for (slot, old) in met {
+            if self.terms.bits(old) == self.terms.bits(value) {
+                let both = self.terms.any([old, value]);
+                state.mem.insert((base, slot), both);
+            }
+        }
+        if !state.mem.contains_key(&key) {
+            state.mem.insert(key, value);
+        }
+        self.written_at.insert(key, at);
+    }
+
+    pub fn log_drop(
+        &mut self,
+        state: &State,
+        old: Term,
+        holder: (Base, Slot),
+        at: Place,
+        kind: DropKind,
+    ) {
+        if self.terms.has_addr(old) {
+            let seq = self.tick();
+            self.drops.push(Drop { seq, pc: state.pc, at, old, holder, kind });
+        }
+    }
+
+    /// memcpy: contents of `src` to `dst`, `len` bytes when known.
+    pub fn copy(&mut self, state: &mut State, dst: Term, src: Term, len: Option<i64>, at: Place) {
+        let (Some(to), Some(from)) = (self.leaves(state, dst), self.leaves(state, src)) else {
+            return;
+        };
+        for target in &to {
+            let (Leaves::Cell(dst_base, Slot::At(dst_off)), false) = (target.target, target.any)
+            else {
+                self.escape_contents(state, &from);
+                continue;
+            };
+            for source in &from {
+                let cond = self.terms.and2(target.cond, source.cond);
+                if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
+                    let cells = self.cells_to_copy(state, src_base, src_off, len);
+                    for (offset, value) in cells {
+                        let to = Slot::At(dst_off + (offset - src_off));
+                        self.write(state, dst_base, to, cond, value, source.any, at);
+                    }
+                    self.copy_every(state, dst_base, src_base, at);
+                }
+            }
+        }
+    }
+
+    /// Array cells are copied with their base: which elements they stand for is not known.
+    fn copy_every(&mut self, state: &mut State, dst: Base, src: Base, at: Place) {
+        let cells: Vec<(Slot, Term)> = state
+            .contents_of(src)
+            .filter(|(s, t)| matches!(s, Slot::Every { .. }) && self.terms.has_addr(*t))
+            .collect();
+        for (slot, value) in cells {
+            if let Slot::Every { stride, rem } = slot {
+                self.write_every(state, dst, stride, rem, value, at);
+            }
+        }
+    }
+
+    fn cells_to_copy(
+        &mut self,
+        state: &State,
+        base: Base,
+        start: i64,
+        len: Option<i64>,
+    ) -> Vec<(i64, Term)> {
+        let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+        let mut cells: Vec<(i64, Term)> = state
+            .contents_of(base)
+            .filter_map(|(s, t)| match s {
+                Slot::At(o) if (start..end).contains(&o) => Some((o, t)),
+                _ => None,
+            })
+            .collect();
+        let pointers_unread = !matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Heap(_))
+            || state.mem.contains_key(&(base, Slot::Epoch));
+        if let (true, Some(n)) = (pointers_unread, len.filter(|n| *n <= MAX_COPY)) {
+            for offset in (start..start + n).step_by(8) {
+                let near = cells.iter().any(|(o, _)| (offset..offset + 8).contains(o));
+                if !near && offset + 8 <= start + n {
+                    let t = self.initial(state, base, Slot::At(offset), 64);
+                    cells.push((offset, t));
+                }
+            }
+        }
+        cells
+    }
+
+    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf]) {
+        for leaf in leaves {
+            if let Leaves::Cell(base, _) = leaf.target {
+                let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
+                values.into_iter().for_each(|t| self.escape(state, t));
+            }
+        }
+    }
+
+    /// memset: zero is remembered, anything else is only known to hold no pointer.
+    pub fn fill(&mut self, state: &mut State, dst: Term, zero: bool, len: Option<i64>, at: Place) {
+        let Some(leaves) = self.leaves(state, dst) else { return };
+        for leaf in leaves {
+            let Leaves::Cell(base, Slot::At(start)) = leaf.target else { continue };
+            let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+            let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
+            for (slot, old) in cells {
+                if matches!(slot, Slot::At(o) if (start..end).contains(&o)) {
+                    let bits = self.terms.bits(old);
+                    let new = if zero {
+                        self.terms.int(bits, 0)
+                    } else {
+                        self.opaque(bits, What::Unknown, "", at.loc)
+                    };
+                    self.write(state, base, slot, leaf.cond, new, leaf.any, at);
+                }
+            }
+            if zero && start == 0 && leaf.cond == Terms::TRUE && !leaf.any {
+                let one = self.terms.int(64, 1);
+                state.mem.insert((base, Slot::Epoch), one);
+            }
+        }
+    }
+
+    // ---- release and escape ------------------------------------------------------------------
+
+    /// The object that `pointer` refers to is released under `cond`.
+    pub fn free(&mut self, state: &mut State, pointer: Term, cond: Term, inst: InstId, at: Place) {
+        let Some(leaves) = self.leaves(state, pointer) else {
+            self.escape(state, pointer);
+            return;
+        };
+        for leaf in leaves {
+            if let Leaves::Cell(base, _) = leaf.target {
+                let when = self.terms.and2(cond, leaf.cond);
+                self.free_base(state, base, when, inst, at);
+            }
+        }
+    }
+
+    pub fn free_base(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        when: Term,
+        inst: InstId,
+        at: Place,
+    ) {
+        if when == Terms::FALSE || !self.is_releasable(base) {
+            return;
+        }
+        let old = state.fact(base, Slot::Freed);
+        let freed = self.terms.or2(old, when);
+        state.mem.insert((base, Slot::Freed), freed);
+        self.written_at.insert((base, Slot::Freed), at);
+        self.frees.push((inst, base));
+        let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        for (slot, value) in inner {
+            self.log_drop(state, value, (base, slot), at, DropKind::OwnerFreed);
+        }
+    }
+
+    fn is_releasable(&self, base: Base) -> bool {
+        matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Pointee)
+    }
+
+    /// Somebody unknown now holds `value`: every object in it, and what those hold, is out of
+    /// sight.
+    pub fn escape(&mut self, state: &mut State, value: Term) {
+        self.escape_if(state, value, Terms::TRUE);
+    }
+
+    pub fn escape_if(&mut self, state: &mut State, value: Term, cond: Term) {
+        let mut seen = FxHashSet::default();
+        self.escape_deep(state, value, cond, ESCAPE_DEPTH, &mut seen);
+    }
+
+    fn escape_deep(
+        &mut self,
+        state: &mut State,
+        value: Term,
+        cond: Term,
+        depth: u32,
+        seen: &mut FxHashSet<Base>,
+    ) {
+        let targets = match self.leaves(state, value) {
+            Some(leaves) => leaves
+                .iter()
+                .filter_map(|l| match l.target {
+                    Leaves::Cell(base, _) => Some((base, l.cond)),
+                    Leaves::Int => None,
+                })
+                .collect(),
+            None => self.all_bases(value).into_iter().map(|b| (b, Terms::TRUE)).collect::<Vec<_>>(),
+        };
+        for (base, leaf_cond) in targets {
+            let when = self.terms.and2(cond, leaf_cond);
+            self.escape_base(state, base, when, depth, seen);
+        }
+    }
+
+    fn escape_base(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        when: Term,
+        depth: u32,
+        seen: &mut FxHashSet<Base>,
+    ) {
+        if when == Terms::FALSE
+            || matches!(self.kind(base), BaseKind::Func(_) | BaseKind::Global(_))
+            || !seen.insert(base)
+        {
+            return;
+        }
+        let old = state.fact(base, Slot::Escaped);
+        let escaped = self.terms.or2(old, when);
+        state.mem.insert((base, Slot::Escaped), escaped);
+        if depth > 0 {
+            let inner: Vec<Term> = state
+                .contents_of(base)
+                .map(|(_, t)| t)
+                .filter(|&t| self.terms.has_addr(t) || self.mentions_input(t))
+                .collect();
+            for t in inner {
+                self.escape_deep(state, t, when, depth - 1, seen);
+            }
+        }
+    }
+
+    fn mentions_input(&self, t: Term) -> bool {
+        self.terms.bits(t) == 64 && matches!(self.terms.node(t), Node::Sym(_) | Node::Ite { .. })
+    }
+
+    /// Every base whose address occurs anywhere in a term.
+    pub fn all_bases(&mut self, t: Term) -> Vec<Base> {
+        let mut found = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            let node = self.terms.node(t).clone();
+            match node {
+                Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(base),
+                Node::Ite { then, otherwise, .. } => work.extend([then, otherwise]),
+                Node::Sym(_) if self.terms.bits(t) == 64 => found.push(self.pointee(t)),
+                Node::Any(items) | Node::Tuple(items) => work.extend(items.iter().copied()),
+                Node::Bin { lhs, rhs, .. } => work.extend([lhs, rhs]),
+                Node::Cast { value, .. } => work.push(value),
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// An unknown function may have written to what `pointer` refers to.
+    pub fn forget_contents(&mut self, state: &mut State, pointer: Term, name: &str, loc: Loc) {
+        let bases = match self.leaves(state, pointer) {
+            Some(leaves) => leaves
+                .iter()
+                .filter_map(|l| match l.target {
+                    Leaves::Cell(b, _) => Some((b, l.cond)),
+                    Leaves::Int => None,
+                })
+                .collect(),
+            None => Vec::new(),
+        };
+        for (base, cond) in bases {
+            if !matches!(self.kind(base), BaseKind::Func(_) | BaseKind::Var(_)) {
+                self.forget_base(state, base, cond, name, loc);
+            }
+        }
+    }
+
+    fn forget_base(&mut self, state: &mut State, base: Base, cond: Term, name: &str, loc: Loc) {
+        let slots: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        let fresh = self.opaque(64, What::Written, name, loc);
+        for (slot, old) in slots {
+            if cond == Terms::TRUE {
+                state.mem.remove(&(base, slot));
+            } else {
+                let bits = self.terms.bits(old);
+                let unknown = self.initial_in(fresh, base, slot, bits);
+                let merged = self.terms.ite(cond, unknown, old);
+                state.mem.insert((base, slot), merged);
+            }
+        }
+        let old = state.mem.get(&(base, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+        let epoch = self.terms.ite(cond, fresh, old);
+        state.mem.insert((base, Slot::Epoch), epoch);
+    }
+
+    /// The heap object of a base.
+    pub fn object_of(&self, base: Base) -> Option<ObjectId> {
+        match self.kind(base) {
+            BaseKind::Heap(o) => Some(o),
+            _ => None,
+        }
+    }
+
+    /// A pointer somewhere into what `pointer` points to.
+    pub fn inside(&mut self, pointer: Term, name: &str, loc: Loc) -> Term {
+        let index = self.opaque(64, What::Result, name, loc);
+        self.terms.index(pointer, 1, index)
+    }
+
+    /// Integer addition, aware of addresses.
+    pub fn add(&mut self, lhs: Term, rhs: Term) -> Term {
+        if self.terms.bits(lhs) == 64 && (self.terms.has_addr(lhs) || self.terms.has_addr(rhs)) {
+            let (p, i) = if self.terms.has_addr(lhs) { (lhs, rhs) } else { (rhs, lhs) };
+            return match self.terms.as_signed(i) {
+                Some(k) => self.terms.offset(p, k),
+                None if !self.terms.has_addr(i) => self.terms.index(p, 1, i),
+                None => self.terms.bin(Op::Add, lhs, rhs),
+            };
+        }
+        self.terms.bin(Op::Add, lhs, rhs)
+    }
+}
+
+fn covers(slot: Slot, offset: i64) -> bool {
+    match slot {
+        Slot::Every { stride, rem } => {
+            (offset - i64::from(rem)).rem_euclid(i64::from(stride.max(1))) == 0
+        }
+        _ => false,
+    }
+}
+
+/// Whether a cell may be one of the elements at `rem` modulo `stride`.
+fn meets(slot: Slot, stride: u32, rem: u32) -> bool {
+    match slot {
+        Slot::At(offset) => (offset - i64::from(rem)).rem_euclid(i64::from(stride.max(1))) == 0,
+        Slot::Every { stride: s, rem: r } => {
+            let g = gcd(stride.max(1), s.max(1));
+            r % g == rem % g
+        }
+        _ => false,
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

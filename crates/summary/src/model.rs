@@ -1,0 +1,324 @@
+//! Calls of library functions, by their models.
+
+use crate::call::Call;
+use crate::exec::Exec;
+use crate::memory::Leaves;
+use crate::state::State;
+use crate::vocabulary::{BaseKind, Origin, Slot, What};
+use leakproof_guard::{SymInfo, Term, Terms};
+use leakproof_ir::{Function, Ty};
+use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
+
+impl Exec<'_> {
+    pub fn call_model(
+        &mut self,
+        call: &Call<'_>,
+        model: &Model,
+        function: &Function,
+        state: &mut State,
+    ) -> Option<Option<Term>> {
+        let fixed = function.params.len();
+        self.note_passed(call, &model.name, state);
+        let possible = self.possible_outcomes(call, model, state);
+        if let [(guard, outcome)] = possible.as_slice() {
+            state.pc = self.pcs.extend(&mut self.terms, state.pc, *guard)?;
+            return self.apply_outcome(call, model, outcome, fixed, state);
+        }
+        self.fork_outcomes(call, model, &possible, fixed, state)
+    }
+
+    /// Outcomes whose conditions on the arguments can hold, with those conditions.
+    fn possible_outcomes<'m>(
+        &mut self,
+        call: &Call<'_>,
+        model: &'m Model,
+        state: &State,
+    ) -> Vec<(Term, &'m Outcome)> {
+        let mut list = Vec::new();
+        for outcome in &model.outcomes {
+            let mut guard = Terms::TRUE;
+            for effect in &outcome.effects {
+                let (n, null) = match effect {
+                    Effect::ArgIsNull(n) => (*n, true),
+                    Effect::ArgIsNonNull(n) => (*n, false),
+                    _ => continue,
+                };
+                if let Some(&arg) = call.args.get(n) {
+                    let is_null = self.terms.is_null(arg);
+                    let wanted = if null { is_null } else { self.terms.not(is_null) };
+                    guard = self.terms.and2(guard, wanted);
+                }
+            }
+            let guard = self.pcs.simplify(&mut self.terms, state.pc, guard);
+            if guard != Terms::FALSE {
+                list.push((guard, outcome));
+            }
+        }
+        list
+    }
+
+    fn fork_outcomes(
+        &mut self,
+        call: &Call<'_>,
+        model: &Model,
+        outcomes: &[(Term, &Outcome)],
+        fixed: usize,
+        state: &mut State,
+    ) -> Option<Option<Term>> {
+        let mut rest = Some(state.pc);
+        let mut done: Option<(State, Option<Term>)> = None;
+        for (i, (guard, outcome)) in outcomes.iter().enumerate() {
+            let Some(pc) = rest else { break };
+            let chosen = if i + 1 == outcomes.len() {
+                Terms::TRUE
+            } else {
+                self.outcome_symbol(call, model, outcome)
+            };
+            let taken = self.terms.and2(chosen, *guard);
+            if let Some(branch_pc) = self.pcs.extend(&mut self.terms, pc, taken) {
+                let mut branch = State { pc: branch_pc, mem: state.mem.clone() };
+                if let Some(v) = self.apply_outcome(call, model, outcome, fixed, &mut branch) {
+                    done = Some(match done {
+                        None => (branch, v),
+                        Some((s, w)) => self.join_outcomes(s, w, branch, v),
+                    });
+                }
+            }
+            let not_chosen = self.terms.not(chosen);
+            rest = self.pcs.extend(&mut self.terms, pc, not_chosen);
+        }
+        let (after, value) = done?;
+        *state = after;
+        Some(value)
+    }
+
+    /// A condition that tells this outcome from the ones after it, phrased as a failure.
+    fn outcome_symbol(&mut self, call: &Call<'_>, model: &Model, outcome: &Outcome) -> Term {
+        if outcome.failure {
+            self.opaque(1, What::Failure, &model.name, call.loc)
+        } else {
+            let fails = self.opaque(1, What::Failure, &model.name, call.loc);
+            self.terms.not(fails)
+        }
+    }
+
+    fn apply_outcome(
+        &mut self,
+        call: &Call<'_>,
+        model: &Model,
+        outcome: &Outcome,
+        fixed: usize,
+        state: &mut State,
+    ) -> Option<Option<Term>> {
+        let value = self.returned(call, model, &outcome.returns, state)?;
+        for effect in &outcome.effects {
+            self.apply_effect(call, model, effect, value, fixed, state);
+        }
+        Some(value)
+    }
+
+    /// The returned value; the outer `None` when the function does not return.
+    fn returned(
+        &mut self,
+        call: &Call<'_>,
+        model: &Model,
+        returns: &Returns,
+        state: &mut State,
+    ) -> Option<Option<Term>> {
+        let name = model.name.as_str();
+        let bits = self.bits_of(call.ty);
+        let arg = |n: &usize| call.args.get(*n).copied();
+        Some(match returns {
+            Returns::Never => return None,
+            Returns::Object { family, zeroed } => {
+                Some(self.allocate(call, name, family, *zeroed, state))
+            }
+            _ if matches!(call.ty, Ty::Void | Ty::Tuple(_)) => self.unknown_result(call, name),
+            Returns::Unknown => self.unknown_result(call, name),
+            Returns::Arg(n) => arg(n).or_else(|| self.unknown_result(call, name)),
+            Returns::Inside(n) => match arg(n) {
+                Some(p) => Some(self.inside(p, name, call.loc)),
+                None => self.unknown_result(call, name),
+            },
+            Returns::InsideOrNull(n) => match arg(n) {
+                Some(p) => {
+                    let found = self.opaque(1, What::Result, name, call.loc);
+                    let inside = self.inside(p, name, call.loc);
+                    Some(self.terms.ite(found, inside, Terms::NULL))
+                }
+                None => self.unknown_result(call, name),
+            },
+            Returns::Borrowed => {
+                let origin =
+                    Origin { what: What::Result, name: name.into(), at: self.place(call.loc) };
+                let info = SymInfo { bits, range: None, nonzero: false, outside: true };
+                Some(self.symbol(info, origin))
+            }
+            Returns::Old(place) => match self.location(call, place, None, state) {
+                Some(at) => Some(self.load(state, at, bits, call.loc)),
+                None => self.unknown_result(call, name),
+            },
+            Returns::Null => Some(self.terms.int(bits, 0)),
+            Returns::NonNull => Some(self.nonnull_result(call, name)),
+            Returns::Int(IntRange { min, max }) if min == max => {
+                Some(self.terms.int(bits, *min as u64))
+            }
+            Returns::Int(IntRange { min, max }) => {
+                let (lo, hi) = signed_limits(bits);
+                let range = ((*min).max(lo), (*max).min(hi));
+                Some(self.symbol_in(bits, Some(range), What::Result, name, call.loc))
+            }
+        })
+    }
+
+    fn apply_effect(
+        &mut self,
+        call: &Call<'_>,
+        model: &Model,
+        effect: &Effect,
+        returned: Option<Term>,
+        fixed: usize,
+        state: &mut State,
+    ) {
+        let at = self.place(call.loc);
+        let name = model.name.as_str();
+        match effect {
+            Effect::Alloc { place, family, zeroed } => {
+                let object = self.allocate(call, name, family, *zeroed, state);
+                if let Some(to) = self.location(call, place, returned, state) {
+                    self.store(state, to, object, at);
+                }
+            }
+            Effect::Free { place, .. } => {
+                for v in self.held_at(call, place, returned, fixed, state) {
+                    self.free(state, v, Terms::TRUE, call.inst, at);
+                }
+            }
+            Effect::Take { place } => {
+                for v in self.held_at(call, place, returned, fixed, state) {
+                    self.escape(state, v);
+                }
+            }
+            Effect::Write { place } => {
+                let to = match place.root {
+                    Root::VarArgs => call.args.get(fixed..).unwrap_or_default().to_vec(),
+                    _ => self.location(call, place, returned, state).into_iter().collect(),
+                };
+                for p in to {
+                    self.forget_scalars(state, p, name, call);
+                }
+            }
+            Effect::SetNull { place } => {
+                if let Some(to) = self.location(call, place, returned, state) {
+                    self.store(state, to, Terms::NULL, at);
+                }
+            }
+            Effect::SetInside { place, arg } => {
+                let to = self.location(call, place, returned, state);
+                if let (Some(to), Some(&p)) = (to, call.args.get(*arg)) {
+                    let inside = self.inside(p, name, call.loc);
+                    self.store(state, to, inside, at);
+                }
+            }
+            Effect::MoveContents { from } => {
+                let old = self.held_at(call, from, returned, fixed, state);
+                if let (Some(&old), Some(new)) = (old.first(), returned) {
+                    self.copy(state, new, old, None, at);
+                }
+            }
+            Effect::Call { callee, args } => self.call_back(call, *callee, args, state),
+            Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_) => {}
+        }
+    }
+
+    /// The address of a place.
+    fn location(
+        &mut self,
+        call: &Call<'_>,
+        place: &Place,
+        returned: Option<Term>,
+        state: &State,
+    ) -> Option<Term> {
+        let mut p = match place.root {
+            Root::Arg(n) => call.args.get(n).copied()?,
+            Root::Return => returned?,
+            Root::VarArgs => return None,
+        };
+        let (last, before) = place.derefs.split_last()?;
+        for &offset in before {
+            let at = self.terms.offset(p, offset as i64);
+            p = self.load(state, at, 64, call.loc);
+        }
+        Some(self.terms.offset(p, *last as i64))
+    }
+
+    /// The pointers that a place holds.
+    fn held_at(
+        &mut self,
+        call: &Call<'_>,
+        place: &Place,
+        returned: Option<Term>,
+        fixed: usize,
+        state: &State,
+    ) -> Vec<Term> {
+        if place.derefs.is_empty() {
+            return match place.root {
+                Root::Arg(n) => call.args.get(n).copied().into_iter().collect(),
+                Root::Return => returned.into_iter().collect(),
+                Root::VarArgs => call.args.get(fixed..).unwrap_or_default().to_vec(),
+            };
+        }
+        match self.location(call, place, returned, state) {
+            Some(at) => vec![self.load(state, at, 64, call.loc)],
+            None => Vec::new(),
+        }
+    }
+
+    /// The callee writes bytes: numbers there are unknown afterwards, owned pointers stay.
+    fn forget_scalars(&mut self, state: &mut State, pointer: Term, name: &str, call: &Call<'_>) {
+        for leaf in self.leaves(state, pointer).unwrap_or_default() {
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
+            let start = if let Slot::At(o) = slot { o } else { 0 };
+            let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
+            for (slot, old) in cells {
+                let after = matches!(slot, Slot::At(o) if o >= start);
+                if after && !self.terms.has_addr(old) {
+                    let bits = self.terms.bits(old);
+                    let unknown = self.opaque(bits, What::Written, name, call.loc);
+                    state.mem.insert((base, slot), unknown);
+                }
+            }
+            if start == 0 && matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Pointee) {
+                let fresh = self.opaque(64, What::Written, name, call.loc);
+                state.mem.insert((base, Slot::Epoch), fresh);
+            }
+        }
+    }
+
+    /// The library calls back a function that it was given.
+    fn call_back(&mut self, call: &Call<'_>, callee: usize, args: &[CallArg], state: &mut State) {
+        let Some(&function) = call.args.get(callee) else { return };
+        let args: Vec<Term> = args
+            .iter()
+            .map(|a| match a {
+                CallArg::Arg(n) => call.args.get(*n).copied(),
+                CallArg::Inside(n) => {
+                    call.args.get(*n).copied().map(|p| self.inside(p, "", call.loc))
+                }
+                CallArg::Unknown => None,
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|t| t.unwrap_or_else(|| self.opaque(64, What::Unknown, "", call.loc)))
+            .collect();
+        self.call_function_value(call, function, &args, state);
+    }
+}
+
+fn signed_limits(bits: u16) -> (i64, i64) {
+    if bits >= 64 {
+        (i64::MIN, i64::MAX)
+    } else {
+        (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+    }
+}

@@ -1,0 +1,138 @@
+//! A function's summary: what a call does, in terms of its arguments and of what they point to.
+//!
+//! Terms are kept in a pool of their own, children first, so that applying a summary is one pass
+//! over it. Symbols that are neither arguments nor initial contents are private: every call gets
+//! fresh ones, shared by everything that this call does.
+
+use crate::vocabulary::{Origin, Place, Site, Slot};
+use leakproof_guard::{Cast, Cmp, Op};
+use leakproof_program::{FuncRef, GlobalRef};
+use std::sync::Arc;
+
+/// A term of the pool.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ref(pub u32);
+
+/// Something with an address, by a name that a caller understands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Root {
+    /// An object that the call created: index into `Summary::objects`.
+    Object(u32),
+    Global(GlobalRef),
+    Func(FuncRef),
+    VarArgs,
+    /// What this pointer points to.
+    Pointee(Ref),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    Bool(bool),
+    Int {
+        bits: u16,
+        value: u64,
+    },
+    Arg {
+        index: u32,
+        bits: u16,
+    },
+    /// What the cell held when the function was called.
+    Init {
+        root: Root,
+        slot: Slot,
+        bits: u16,
+    },
+    /// A private symbol: its number, so that two of them stay apart.
+    Private {
+        number: u32,
+        info: PrivateInfo,
+    },
+    Addr {
+        root: Root,
+        offset: i64,
+    },
+    Elem {
+        root: Root,
+        offset: i64,
+        stride: u32,
+        index: Ref,
+    },
+    Not(Ref),
+    And(Box<[Ref]>),
+    Or(Box<[Ref]>),
+    Ite {
+        cond: Ref,
+        then: Ref,
+        otherwise: Ref,
+    },
+    Cmp {
+        cmp: Cmp,
+        lhs: Ref,
+        rhs: Ref,
+    },
+    Bin {
+        op: Op,
+        lhs: Ref,
+        rhs: Ref,
+    },
+    Cast {
+        cast: Cast,
+        bits: u16,
+        value: Ref,
+    },
+    Any(Box<[Ref]>),
+    Tuple(Box<[Ref]>),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PrivateInfo {
+    pub bits: u16,
+    pub range: Option<(i64, i64)>,
+    pub nonzero: bool,
+    pub origin: Origin,
+}
+
+/// An object that the call creates.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewObject {
+    pub family: Arc<str>,
+    pub trace: Arc<[Site]>,
+    pub assumed: bool,
+}
+
+/// The value of a cell after the call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Effect {
+    pub root: Root,
+    pub slot: Slot,
+    pub value: Ref,
+    /// Where the function does it.
+    pub at: Place,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    pub pool: Vec<Expr>,
+    pub value: Option<Ref>,
+    /// The condition under which the call returns at all; `None`: always.
+    pub returns: Option<Ref>,
+    pub objects: Vec<NewObject>,
+    pub effects: Vec<Effect>,
+    /// Nothing is known: what it is given escapes.
+    pub opaque: bool,
+    /// It never returns.
+    pub never_returns: bool,
+}
+
+impl Summary {
+    pub fn opaque() -> Self {
+        Self { opaque: true, ..Self::default() }
+    }
+    pub fn never_returns() -> Self {
+        Self { never_returns: true, ..Self::default() }
+    }
+    /// Whether a call creates an object and hands it out.
+    pub fn allocates(&self) -> bool {
+        !self.objects.is_empty()
+    }
+}
