@@ -1,1 +1,82 @@
-//! (being built)
+//! Leak candidates and findings: the analysis from a linked program to a report.
+//!
+//! Components of the call graph are analysed bottom-up, independent ones in parallel. Each
+//! function yields its summary, and candidates that no simplification refuted (stage 1); each
+//! candidate is one question to the solver (stage 2); an answer with a model becomes a finding.
+//! Output does not depend on thread count or hash order.
+
+mod component;
+mod describe;
+mod finding;
+mod options;
+mod path;
+mod schedule;
+
+pub use options::Options;
+
+use component::Outcome;
+use leakproof_findings::{Finding, REPORT_VERSION, Report, Skipped, Stats};
+use leakproof_models::Library;
+use leakproof_program::{Andersen, CallGraph, Program};
+
+/// Finds the leaks of a program.
+pub fn check(program: &Program, models: &Library, options: &Options) -> Report {
+    let points_to = Andersen::solve(program, models);
+    let calls = CallGraph::build(program, &points_to, models);
+    let outcomes = schedule::run(program, &calls, models, options);
+    report(program, outcomes, options)
+}
+
+fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {
+    let mut stats = Stats { units: program.modules().len() as u64, ..Stats::default() };
+    let mut leaks = Vec::new();
+    for outcome in outcomes {
+        stats.functions += 1;
+        stats.instructions += outcome.instructions;
+        stats.objects += outcome.objects;
+        stats.candidates += outcome.candidates;
+        stats.infeasible += outcome.infeasible;
+        stats.solver_queries += outcome.queries;
+        stats.solver_timeouts += outcome.timeouts;
+        if let Some(reason) = outcome.limited {
+            stats.limited.push(Skipped { file: outcome.name, reason });
+        }
+        leaks.extend(outcome.findings);
+    }
+    stats.limited.sort();
+    Report {
+        version: REPORT_VERSION,
+        leaks: one_per_cause(leaks, options.level),
+        stats,
+        ..Report::default()
+    }
+}
+
+/// Sorts findings by place and keeps one per root cause, as the report level asks.
+fn one_per_cause(mut leaks: Vec<Finding>, level: u8) -> Vec<Finding> {
+    leaks.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)).then_with(|| better_first(a, b)));
+    let mut seen = std::collections::HashSet::new();
+    leaks.retain(|f| level == 0 || seen.insert(cause(f, level)));
+    leaks
+}
+
+fn sort_key(f: &Finding) -> (&str, u32, u32, &str, u32, u32) {
+    let (a, l) = (&f.alloc, &f.leak);
+    (&a.file, a.line, a.column, &l.file, l.line, l.column)
+}
+
+/// Of two findings at the same place: the one seen with the shorter allocation trace and path.
+fn better_first(a: &Finding, b: &Finding) -> std::cmp::Ordering {
+    let key = |f: &Finding| (std::cmp::Reverse(f.evidence), f.alloc_trace.len(), f.path.len());
+    key(a).cmp(&key(b)).then_with(|| {
+        let text = |f: &Finding| (f.variable.clone(), f.condition.clone(), format!("{:?}", f.path));
+        text(a).cmp(&text(b))
+    })
+}
+
+/// What makes two findings the same cause: the allocation, and at level 1 the leak point.
+fn cause(f: &Finding, level: u8) -> (String, u32, u32, String, u32, u32) {
+    let (a, l) = (&f.alloc, &f.leak);
+    let (line, column) = if level >= 2 { (0, 0) } else { (l.line, l.column) };
+    (a.file.clone(), a.line, a.column, f.function.clone(), line, column)
+}

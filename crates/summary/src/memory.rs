@@ -600,6 +600,17 @@ impl Exec<'_> {
         state.mem.insert((base, Slot::Epoch), epoch);
     }
 
+    /// Whether a value is "one of several", which no model decides.
+    pub fn holds_any(&self, t: Term) -> bool {
+        match self.terms.node(t) {
+            Node::Any(_) => true,
+            Node::Ite { then, otherwise, .. } => {
+                self.holds_any(*then) || self.holds_any(*otherwise)
+            }
+            _ => false,
+        }
+    }
+
     /// The heap object of a base.
     pub fn object_of(&self, base: Base) -> Option<ObjectId> {
         match self.kind(base) {

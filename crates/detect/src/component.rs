@@ -1,0 +1,167 @@
+//! One component of the call graph: a function, or functions that call each other.
+//!
+//! Recursion is a fixpoint from below: in the first round a recursive call does not return, so
+//! only base cases count; each later round knows the summaries of the one before.
+
+use crate::Options;
+use crate::finding;
+use crate::schedule::Summaries;
+use leakproof_findings::Finding;
+use leakproof_guard::is_contradiction;
+use leakproof_models::Library;
+use leakproof_program::{CallGraph, FuncRef, Program};
+use leakproof_smt::{Answer, solve};
+use leakproof_summary::{Candidate, Context, Exec, Limit, Summary};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Rounds of the fixpoint over a recursive component.
+const ROUNDS: usize = 3;
+/// Questions asked about one allocation site in one function.
+const MAX_QUERIES_PER_SITE: usize = 40;
+
+/// What all components are given.
+pub struct Env<'a> {
+    pub program: &'a Program,
+    pub calls: &'a CallGraph,
+    pub models: &'a Library,
+    pub options: &'a Options,
+    pub summaries: &'a Summaries,
+}
+
+/// What the analysis of one function gave.
+#[derive(Default)]
+pub struct Outcome {
+    pub name: String,
+    pub findings: Vec<Finding>,
+    pub instructions: u64,
+    pub objects: u64,
+    pub candidates: u64,
+    pub infeasible: u64,
+    pub queries: u64,
+    pub timeouts: u64,
+    pub limited: Option<String>,
+}
+
+/// Analyses a component and publishes its summaries.
+pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
+    let members: FxHashSet<FuncRef> = scc.iter().copied().collect();
+    let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
+    let rounds = if recursive { ROUNDS } else { 1 };
+    let mut known: FxHashMap<FuncRef, Arc<Summary>> = FxHashMap::default();
+    let mut outcomes = Vec::new();
+    for round in 0..rounds {
+        let last = round + 1 == rounds;
+        let mut next = FxHashMap::default();
+        for &f in scc {
+            let (summary, outcome) = analyse_function(env, f, &members, recursive, &known, last);
+            next.insert(f, Arc::new(summary));
+            if last {
+                outcomes.push(outcome);
+            }
+        }
+        known = next;
+    }
+    for (f, summary) in known {
+        env.summaries.set(f, summary);
+    }
+    outcomes
+}
+
+/// One function in one round. A panic skips the function with a note.
+fn analyse_function(
+    env: &Env<'_>,
+    f: FuncRef,
+    members: &FxHashSet<FuncRef>,
+    recursive: bool,
+    known: &FxHashMap<FuncRef, Arc<Summary>>,
+    report: bool,
+) -> (Summary, Outcome) {
+    let summary_of = |g: FuncRef| {
+        if members.contains(&g) { known.get(&g).cloned() } else { env.summaries.get(g) }
+    };
+    let context = Context {
+        program: env.program,
+        calls: env.calls,
+        models: env.models,
+        summary_of: &summary_of,
+        recursive: if recursive { members.clone() } else { FxHashSet::default() },
+        budget: env.options.budget,
+    };
+    let work = || run_function(env, &context, f, report);
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let outcome = Outcome {
+            name: env.program.function(f).source_name.clone(),
+            limited: Some("internal error: the function was skipped".to_owned()),
+            ..Outcome::default()
+        };
+        (Summary::opaque(), outcome)
+    })
+}
+
+fn run_function(
+    env: &Env<'_>,
+    context: &Context<'_>,
+    f: FuncRef,
+    report: bool,
+) -> (Summary, Outcome) {
+    let function = env.program.function(f);
+    let mut outcome = Outcome { name: function.source_name.clone(), ..Outcome::default() };
+    let Some(mut exec) = Exec::new(context, f) else {
+        return (Summary::opaque(), outcome);
+    };
+    exec.run();
+    outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
+    outcome.objects = exec.objects.len() as u64;
+    outcome.limited = exec.limit.map(|l| match l {
+        Limit::Steps => "step budget".to_owned(),
+        Limit::Terms => "term budget".to_owned(),
+    });
+    if report {
+        find_leaks(env, &mut exec, f, &mut outcome);
+    }
+    let summary = exec.summarise();
+    (summary, outcome)
+}
+
+fn find_leaks(env: &Env<'_>, exec: &mut Exec<'_>, f: FuncRef, outcome: &mut Outcome) {
+    let keeps_locals = env.program.function(f).name == "main" && !env.options.at_exit;
+    let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
+    for candidate in exec.candidates(keeps_locals) {
+        let object = &exec.objects[candidate.object.0 as usize];
+        if !is_reported(env, &object.family) {
+            continue;
+        }
+        outcome.candidates += 1;
+        let count = asked.entry(object.trace[0].at).or_default();
+        *count += 1;
+        if *count > MAX_QUERIES_PER_SITE {
+            continue;
+        }
+        judge(env, exec, &candidate, outcome);
+    }
+}
+
+/// Stage 2: one question about one candidate.
+fn judge(env: &Env<'_>, exec: &mut Exec<'_>, candidate: &Candidate, outcome: &mut Outcome) {
+    if is_contradiction(&exec.terms, candidate.condition) {
+        outcome.infeasible += 1;
+        return;
+    }
+    outcome.queries += 1;
+    match solve(&exec.terms, candidate.condition, env.options.solver) {
+        Answer::Unsat => outcome.infeasible += 1,
+        Answer::Unknown => {
+            outcome.timeouts += 1;
+            outcome.findings.extend(finding::build(env.program, exec, candidate, None));
+        }
+        Answer::Sat(model) => {
+            outcome.findings.extend(finding::build(env.program, exec, candidate, Some(&model)));
+        }
+    }
+}
+
+fn is_reported(env: &Env<'_>, family: &str) -> bool {
+    env.models.is_memory(family) || env.options.families.contains(family)
+}

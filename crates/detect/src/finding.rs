@@ -1,0 +1,139 @@
+//! A candidate with a model becomes a finding: kind, variable, leak point, blame, path.
+
+use crate::describe::Describe;
+use crate::path;
+use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
+use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
+use leakproof_program::Program;
+use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot};
+use rustc_hash::FxHashMap;
+
+/// A model with what has been evaluated under it.
+pub struct Replay<'m> {
+    model: Option<&'m Assignment>,
+    memo: FxHashMap<Term, u64>,
+}
+
+impl<'m> Replay<'m> {
+    pub fn new(model: Option<&'m Assignment>) -> Self {
+        Self { model, memo: FxHashMap::default() }
+    }
+
+    /// Whether a condition holds; without a model everything may.
+    pub fn holds(&mut self, exec: &Exec<'_>, t: Term) -> bool {
+        match self.model {
+            Some(model) => evaluate(&exec.terms, t, model, &mut self.memo) == 1,
+            None => true,
+        }
+    }
+
+    pub fn value(&mut self, exec: &Exec<'_>, t: Term) -> Option<u64> {
+        self.model.map(|model| evaluate(&exec.terms, t, model, &mut self.memo))
+    }
+
+    /// Whether a value points into the object at `base`.
+    pub fn refers(&mut self, exec: &mut Exec<'_>, t: Term, base: Base) -> bool {
+        if !exec.terms.has_addr(t) || !exec.all_bases(t).contains(&base) {
+            return false;
+        }
+        match self.value(exec, t) {
+            Some(v) => v.wrapping_sub(base_address(base)) < 1 << 24 || exec.holds_any(t),
+            None => true,
+        }
+    }
+
+    pub fn on_path(&mut self, exec: &mut Exec<'_>, pc: leakproof_summary::Pc) -> bool {
+        let formula = exec.pcs.formula(&mut exec.terms, pc);
+        self.holds(exec, formula)
+    }
+}
+
+/// The finding, or nothing when the blame falls on a place without a source position.
+pub fn build(
+    program: &Program,
+    exec: &mut Exec<'_>,
+    candidate: &Candidate,
+    model: Option<&Assignment>,
+) -> Option<Finding> {
+    let mut replay = Replay::new(model);
+    let object = exec.objects[candidate.object.0 as usize].clone();
+    let exit_loc = exec.exits[candidate.exit].loc;
+    let holder = last_holder(exec, candidate, object.base, &mut replay);
+    let (kind, cell, point) = match holder {
+        Some(cell) => (Kind::Forgotten, Some(cell), exec.place(exit_loc)),
+        None => match last_drop(exec, object.base, &mut replay) {
+            Some(drop) => (Kind::Lost, Some(drop.holder), drop.at),
+            None => (Kind::Lost, None, object.trace[0].at),
+        },
+    };
+    let describe = Describe::new(program);
+    let variable = cell.map(|c| describe.cell(exec, c)).unwrap_or_default();
+    let sites = sites_from(&object.trace, point);
+    let evidence = match model {
+        Some(_) if !object.assumed => Evidence::Feasible,
+        _ => Evidence::Assumed,
+    };
+    let alloc_trace: Vec<AllocSite> = sites.iter().map(|s| describe.site(s)).collect();
+    let leak = describe.location(point);
+    let condition = path::condition(&describe, exec, candidate, &mut replay);
+    let path = path::steps(&describe, exec, candidate, point, kind, &variable, &mut replay);
+    if leak.line == 0 && alloc_trace[0].line == 0 {
+        return None;
+    }
+    Some(Finding {
+        kind,
+        family: object.family.to_string(),
+        function: leak.function.clone(),
+        variable,
+        evidence,
+        alloc: alloc_trace[0].clone(),
+        alloc_trace,
+        leak,
+        path,
+        condition,
+        ..Finding::default()
+    })
+}
+
+/// The allocation as seen from where the object is lost: the part of the trace from the call in
+/// that function on.
+fn sites_from(trace: &[Site], point: Place) -> Vec<Site> {
+    let start = trace.iter().rposition(|s| s.at.func == point.func).unwrap_or(0);
+    trace[start..].to_vec()
+}
+
+/// A local that still refers to the object at the exit; variables before stack slots.
+fn last_holder(
+    exec: &mut Exec<'_>,
+    candidate: &Candidate,
+    base: Base,
+    replay: &mut Replay<'_>,
+) -> Option<(Base, Slot)> {
+    let state = exec.exits[candidate.exit].state.clone();
+    let mut found = None;
+    for (&cell, &value) in &state.mem {
+        let rank = match exec.kind(cell.0) {
+            BaseKind::Var(_) => 2,
+            BaseKind::Slot(_) => 1,
+            _ => continue,
+        };
+        if cell.1.is_contents()
+            && found.is_none_or(|(r, _)| rank > r)
+            && replay.refers(exec, value, base)
+        {
+            found = Some((rank, cell));
+        }
+    }
+    found.map(|(_, cell)| cell)
+}
+
+/// The last reference that went away on the path.
+fn last_drop<'e>(exec: &'e mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> Option<&'e Drop> {
+    for i in (0..exec.drops.len()).rev() {
+        let (pc, old) = (exec.drops[i].pc, exec.drops[i].old);
+        if replay.refers(exec, old, base) && replay.on_path(exec, pc) {
+            return Some(&exec.drops[i]);
+        }
+    }
+    None
+}

@@ -1,0 +1,32 @@
+//! What a user can choose about the analysis.
+
+use leakproof_smt::Limits;
+use leakproof_summary::Budget;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Worker threads; 0 means one per core.
+    pub jobs: usize,
+    /// 0: every path, 1: one finding per allocation and leak point, 2: one per allocation.
+    pub level: u8,
+    /// Report objects that locals of `main` still refer to when it returns.
+    pub at_exit: bool,
+    /// Resource families reported besides memory (`file`, `dir`, ...).
+    pub families: BTreeSet<String>,
+    pub budget: Budget,
+    pub solver: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            jobs: 0,
+            level: 1,
+            at_exit: false,
+            families: BTreeSet::new(),
+            budget: Budget::default(),
+            solver: Limits::default(),
+        }
+    }
+}
