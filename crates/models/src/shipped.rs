@@ -18,4 +18,5 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "libc/net.model",
     "libc/threads.model",
     "libc/cxx.model",
+    "lib/openssl.model",
 ];
