@@ -1,10 +1,20 @@
 //! What pointers may point to: the questions (`PointsTo`) and the analysis that answers them.
 
 mod andersen;
+mod calls;
+mod generate;
+mod heap_type;
+mod layout;
+mod memory;
+mod object;
+mod set;
+mod solver;
+mod wrappers;
 
 pub use andersen::Andersen;
+pub use solver::SolverStats;
 
-use crate::{FuncRef, GlobalRef, Target};
+use crate::{FuncRef, GlobalRef, Program, Target};
 use leakproof_ir::{InstId, ValueId};
 use smallvec::SmallVec;
 
@@ -72,7 +82,7 @@ pub trait PointsTo {
     fn may_alias(&self, a: (FuncRef, ValueId), b: (FuncRef, ValueId)) -> bool;
 
     /// The two values of one activation of `f` always hold the same address.
-    fn must_alias(&self, f: FuncRef, a: ValueId, b: ValueId) -> bool;
+    fn must_alias(&self, program: &Program, f: FuncRef, a: ValueId, b: ValueId) -> bool;
 
     fn object(&self, object: ObjectId) -> ObjectKind;
 

@@ -1,75 +1,135 @@
-//! Inclusion-based points-to analysis (first step: function constants only).
+//! The solved inclusion-based analysis, and its answers.
+//!
+//! Invariant: read only; every answer is a function of the solution, so it does not depend on the
+//! order of questions.
 
-use super::{FunctionSet, ObjectId, ObjectKind, PointsTo, PtsSet};
+use super::generate::{Generator, ValueTable};
+use super::object::{ANYWHERE, Loc, Location, UNKNOWN};
+use super::solver::{Solver, SolverStats, Val};
+use super::{FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet};
 use crate::{FuncRef, Program};
-use leakproof_ir::{InitValue, InstKind, ValueId, ValueKind};
+use leakproof_ir::{InstKind, ValueId, ValueKind};
 use leakproof_models::Library;
-use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-/// The solved analysis.
-#[derive(Default)]
+/// Whole-program, field-sensitive, inclusion-based points-to sets.
 pub struct Andersen {
-    functions: FxHashMap<(FuncRef, ValueId), FunctionSet>,
+    solver: Solver,
+    table: ValueTable,
 }
 
 impl Andersen {
-    pub fn solve(program: &Program, _models: &Library) -> Andersen {
-        let mut out = Andersen::default();
-        for &f in program.definition_list() {
-            out.collect(program, f);
-        }
-        out
+    pub fn solve(program: &Program, models: &Library) -> Andersen {
+        let mut generator = Generator::new(program, models);
+        generator.generate();
+        generator.solve();
+        Andersen { solver: generator.solver, table: generator.table }
     }
 
-    fn collect(&mut self, program: &Program, f: FuncRef) {
-        let function = program.function(f);
-        for (v, value) in function.values.iter() {
-            if let ValueKind::Function(func) = value.kind {
-                let list = program.resolve_all(f.module, func).iter().copied().collect();
-                self.functions.insert((f, v), FunctionSet { list, unknown: false });
-            }
+    pub fn stats(&self) -> SolverStats {
+        self.solver.stats
+    }
+
+    fn locations(&self, f: FuncRef, v: ValueId) -> SmallVec<[Loc; 4]> {
+        match self.table.get(f, v) {
+            Some(Val::Addr(loc)) => SmallVec::from_slice(&[loc]),
+            Some(Val::Var(node)) => self.solver.locations(node).into(),
+            Some(Val::Nothing) => SmallVec::new(),
+            // An integer that nothing made a pointer of.
+            None => SmallVec::from_slice(&[UNKNOWN]),
         }
-        for inst in function.body.iter().flat_map(|b| b.insts.values()) {
-            let (InstKind::Load { ptr }, Some(result)) = (&inst.kind, inst.result) else {
-                continue;
-            };
-            let ValueKind::Global(g, offset) = function.values[*ptr].kind else { continue };
-            let g = program.resolve_global(f.module, g);
-            let list = program
-                .global(g)
-                .init
-                .iter()
-                .flatten()
-                .filter(|e| e.offset as i64 == offset)
-                .filter_map(|e| match e.value {
-                    InitValue::Function(func) => Some(program.resolve(g.module, func)),
-                    _ => None,
-                })
-                .collect();
-            let unknown = !program.global(g).constant;
-            self.functions.insert((f, result), FunctionSet { list, unknown });
-        }
+    }
+
+    fn location(&self, loc: Loc) -> &Location {
+        &self.solver.mem.locs[loc as usize]
     }
 }
 
+#[derive(PartialEq, Eq)]
+enum Base {
+    Value(ValueId),
+    Global(crate::GlobalRef),
+}
+
 impl PointsTo for Andersen {
-    fn points_to(&self, _: FuncRef, _: ValueId) -> PtsSet {
-        PtsSet { unknown: true, ..PtsSet::default() }
+    fn points_to(&self, f: FuncRef, v: ValueId) -> PtsSet {
+        let mut set = PtsSet::default();
+        for loc in self.locations(f, v) {
+            if loc == UNKNOWN {
+                set.unknown = true;
+                continue;
+            }
+            let Location { object, offset, .. } = *self.location(loc);
+            let offset = (offset != ANYWHERE).then_some(offset);
+            set.pointees.push(Pointee { object: ObjectId(object), offset });
+        }
+        set.pointees.sort_unstable();
+        set
     }
+
     fn functions(&self, f: FuncRef, v: ValueId) -> FunctionSet {
-        let unknown = || FunctionSet { unknown: true, ..FunctionSet::default() };
-        self.functions.get(&(f, v)).cloned().unwrap_or_else(unknown)
+        let mut set = FunctionSet::default();
+        for loc in self.locations(f, v) {
+            let object = &self.solver.mem.objects[self.location(loc).object as usize];
+            match object.kind {
+                _ if loc == UNKNOWN => set.unknown = true,
+                ObjectKind::Function(target) => set.list.push(target),
+                _ => {}
+            }
+        }
+        set.list.sort_unstable();
+        set
     }
-    fn may_alias(&self, _: (FuncRef, ValueId), _: (FuncRef, ValueId)) -> bool {
-        true
+
+    fn may_alias(&self, a: (FuncRef, ValueId), b: (FuncRef, ValueId)) -> bool {
+        let (a, b) = (self.points_to(a.0, a.1), self.points_to(b.0, b.1));
+        let escaped = |set: &PtsSet| set.pointees.iter().any(|p| self.escapes(p.object));
+        if a.unknown && (b.unknown || escaped(&b)) || b.unknown && escaped(&a) {
+            return true;
+        }
+        a.pointees.iter().any(|p| {
+            let from = b.pointees.partition_point(|q| q.object < p.object);
+            b.pointees[from..]
+                .iter()
+                .take_while(|q| q.object == p.object)
+                .any(|q| p.offset.is_none() || q.offset.is_none() || p.offset == q.offset)
+        })
     }
-    fn must_alias(&self, _: FuncRef, a: ValueId, b: ValueId) -> bool {
-        a == b
+
+    fn must_alias(&self, program: &Program, f: FuncRef, a: ValueId, b: ValueId) -> bool {
+        a == b || base_and_offset(program, f, a) == base_and_offset(program, f, b)
     }
-    fn object(&self, _: ObjectId) -> ObjectKind {
-        ObjectKind::Library
+
+    fn object(&self, object: ObjectId) -> ObjectKind {
+        self.solver.mem.objects[object.0 as usize].kind
     }
-    fn escapes(&self, _: ObjectId) -> bool {
-        true
+
+    fn escapes(&self, object: ObjectId) -> bool {
+        self.solver.mem.objects[object.0 as usize].escaped
     }
+}
+
+/// The address of `v` as a base value and a constant.
+fn base_and_offset(program: &Program, f: FuncRef, v: ValueId) -> (Base, i64) {
+    let function = program.function(f);
+    let (mut v, mut offset) = (v, 0i64);
+    // A malformed function might define a value by itself.
+    for _ in 0..function.values.len() {
+        match function.values[v].kind {
+            ValueKind::Global(g, delta) => {
+                let g = program.resolve_global(f.module, g);
+                return (Base::Global(g), offset.wrapping_add(delta));
+            }
+            ValueKind::Inst(inst) => match function.body.as_ref().map(|b| &b.insts[inst].kind) {
+                Some(InstKind::Offset { base, offset: delta, indices, .. })
+                    if indices.is_empty() =>
+                {
+                    (v, offset) = (*base, offset.wrapping_add(*delta));
+                }
+                _ => break,
+            },
+            _ => break,
+        }
+    }
+    (Base::Value(v), offset)
 }

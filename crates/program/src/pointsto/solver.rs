@@ -1,0 +1,464 @@
+//! The constraint graph and its solution by waves.
+//!
+//! Nodes are pointer-holding variables and memory cells; an edge `a -> b` says that `b` may hold
+//! whatever `a` holds. Constraints that dereference sit on the node of the pointer and turn into
+//! edges as its set grows. A wave: merge cycles, push differences along edges in topological order,
+//! then let the grown pointers create edges. Repeated until nothing changes.
+//! Invariant between waves: every element before a node's `pushed` cursor is in all its successors,
+//! every element before `seen` went through all its constraints.
+
+use super::memory::Mirror;
+use super::ObjectKind;
+use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
+use super::set::LocSet;
+use crate::scc;
+use rustc_hash::FxHashSet;
+
+pub(super) type NodeId = u32;
+
+/// What a pointer operand is, before solving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Val {
+    /// Holds no address.
+    Nothing,
+    /// Exactly this address.
+    Addr(Loc),
+    Var(NodeId),
+}
+
+/// An address computation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Step {
+    pub delta: i64,
+    /// `None`: a constant step. `Some(s)`: plus an unknown multiple of `s` (0: of anything).
+    pub stride: Option<u64>,
+}
+
+impl Step {
+    pub const ANYWHERE: Step = Step { delta: 0, stride: Some(0) };
+}
+
+/// Constraints on what a pointer points to.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// `dst ⊇ *n`
+    pub loads: Vec<NodeId>,
+    /// `*n ⊇ src`
+    pub stores: Vec<NodeId>,
+    /// `dst ⊇ n + step`
+    pub steps: Vec<(Step, NodeId)>,
+    /// This node is the destination (true) or source of a copy of bytes.
+    pub copies: Vec<(u32, bool)>,
+    /// Calls through this pointer.
+    pub calls: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Node {
+    set: LocSet,
+    /// Prefix of `set` that all successors have.
+    pushed: u32,
+    /// Prefix of `set` that all uses have seen.
+    seen: u32,
+    successors: Vec<NodeId>,
+    uses: Option<Box<Uses>>,
+}
+
+pub(super) struct Solver {
+    pub mem: Objects,
+    pub mirrors: Vec<Mirror>,
+    pub copies: Vec<super::memory::ByteCopy>,
+    nodes: Vec<Node>,
+    /// Union-find parents.
+    parent: Vec<NodeId>,
+    edges: FxHashSet<u64>,
+    /// Nodes with elements that are not pushed or not seen.
+    dirty: Vec<NodeId>,
+    is_dirty: Vec<bool>,
+    /// Everything that flows into this node escapes.
+    pub escape: NodeId,
+    /// Calls through pointers that found a function: (call, function location).
+    pub resolved_calls: Vec<(u32, Loc)>,
+    /// Objects that escaped and that nobody has looked at yet.
+    pub escaped_objects: Vec<Obj>,
+    pub stats: SolverStats,
+}
+
+/// Counts for benchmarks.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct SolverStats {
+    pub nodes: usize,
+    pub edges: usize,
+    pub objects: usize,
+    pub locations: usize,
+    pub waves: usize,
+    pub elements: usize,
+}
+
+impl Solver {
+    pub fn new() -> Self {
+        let mut solver = Solver {
+            mem: Objects::default(),
+            mirrors: Vec::new(),
+            copies: Vec::new(),
+            nodes: Vec::new(),
+            parent: Vec::new(),
+            edges: FxHashSet::default(),
+            dirty: Vec::new(),
+            is_dirty: Vec::new(),
+            escape: 0,
+            resolved_calls: Vec::new(),
+            escaped_objects: Vec::new(),
+            stats: SolverStats::default(),
+        };
+        solver.escape = solver.fresh();
+        // The location `UNKNOWN` needs an object to be in.
+        let nowhere = solver.mem.add(ObjectKind::Library, Shape::UNTYPED);
+        solver.mem.objects[nowhere as usize].opaque = true;
+        solver
+    }
+
+    pub fn fresh(&mut self) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(Node::default());
+        self.parent.push(id);
+        self.is_dirty.push(false);
+        id
+    }
+
+    pub fn find(&mut self, node: NodeId) -> NodeId {
+        let mut root = node;
+        while self.parent[root as usize] != root {
+            root = self.parent[root as usize];
+        }
+        let mut at = node;
+        while self.parent[at as usize] != root {
+            at = std::mem::replace(&mut self.parent[at as usize], root);
+        }
+        root
+    }
+
+    /// The representative, without shortening paths.
+    pub fn find_shared(&self, mut node: NodeId) -> NodeId {
+        while self.parent[node as usize] != node {
+            node = self.parent[node as usize];
+        }
+        node
+    }
+
+    pub fn locations(&self, node: NodeId) -> &[Loc] {
+        self.nodes[self.find_shared(node) as usize].set.as_slice()
+    }
+
+    fn mark(&mut self, node: NodeId) {
+        if !std::mem::replace(&mut self.is_dirty[node as usize], true) {
+            self.dirty.push(node);
+        }
+    }
+
+    /// `node ∋ loc`
+    pub fn insert(&mut self, node: NodeId, loc: Loc) {
+        let node = self.find(node);
+        if self.nodes[node as usize].set.insert(loc) {
+            self.mark(node);
+        }
+    }
+
+    /// `dst ⊇ src`
+    pub fn edge(&mut self, src: NodeId, dst: NodeId) {
+        let (src, dst) = (self.find(src), self.find(dst));
+        if src == dst || !self.edges.insert(u64::from(src) << 32 | u64::from(dst)) {
+            return;
+        }
+        self.nodes[src as usize].successors.push(dst);
+        let pushed = self.nodes[src as usize].pushed as usize;
+        if pushed > 0 {
+            self.push_range(src, dst, 0, pushed);
+        }
+    }
+
+    pub fn flow(&mut self, src: Val, dst: NodeId) {
+        match src {
+            Val::Nothing => {}
+            Val::Addr(loc) => self.insert(dst, loc),
+            Val::Var(src) => self.edge(src, dst),
+        }
+    }
+
+    /// Puts a range of `src`'s log into `dst`.
+    fn push_range(&mut self, src: NodeId, dst: NodeId, from: usize, to: usize) {
+        let log = std::mem::take(&mut self.nodes[src as usize].set);
+        let target = &mut self.nodes[dst as usize].set;
+        let before = target.len();
+        for &loc in &log.as_slice()[from..to] {
+            target.insert(loc);
+        }
+        let grew = target.len() > before;
+        self.nodes[src as usize].set = log;
+        if grew {
+            self.mark(dst);
+        }
+    }
+
+    fn uses(&mut self, node: NodeId) -> &mut Uses {
+        self.nodes[node as usize].uses.get_or_insert_default()
+    }
+
+    /// Adds a constraint; what the pointer already holds goes through it at once.
+    fn add_use(&mut self, node: NodeId, add: impl FnOnce(&mut Uses), each: impl Fn(&mut Self, Loc)) {
+        let node = self.find(node);
+        add(self.uses(node));
+        let seen = self.nodes[node as usize].seen as usize;
+        for i in 0..seen {
+            let loc = self.nodes[node as usize].set.as_slice()[i];
+            each(self, loc);
+        }
+        if self.nodes[node as usize].set.len() > seen {
+            self.mark(node);
+        }
+    }
+
+    pub fn load(&mut self, ptr: Val, dst: NodeId) {
+        match ptr {
+            Val::Nothing => {}
+            Val::Addr(loc) => self.load_from(loc, dst),
+            Val::Var(n) => self.add_use(n, |u| u.loads.push(dst), move |s, loc| s.load_from(loc, dst)),
+        }
+    }
+
+    pub fn store(&mut self, ptr: Val, src: Val) {
+        match ptr {
+            Val::Nothing => {}
+            Val::Addr(loc) => {
+                if let Some(cell) = self.write_node(loc) {
+                    self.flow(src, cell);
+                }
+            }
+            Val::Var(n) => {
+                let Some(src) = self.as_node(src) else { return };
+                self.add_use(n, |u| u.stores.push(src), move |s, loc| s.store_to(loc, src));
+            }
+        }
+    }
+
+    pub fn step(&mut self, base: Val, step: Step, dst: NodeId) {
+        match base {
+            Val::Nothing => {}
+            Val::Addr(loc) => {
+                let to = self.moved(loc, step);
+                self.insert(dst, to);
+            }
+            Val::Var(n) => self.add_use(
+                n,
+                |u| u.steps.push((step, dst)),
+                move |s, loc| {
+                    let to = s.moved(loc, step);
+                    s.insert(dst, to);
+                },
+            ),
+        }
+    }
+
+    pub fn moved(&mut self, loc: Loc, step: Step) -> Loc {
+        match step.stride {
+            None => self.mem.shift(loc, step.delta),
+            Some(stride) => self.mem.shift_indexed(loc, step.delta, stride),
+        }
+    }
+
+    /// Watches a pointer for a copy of bytes or for calls.
+    pub fn watch_copy(&mut self, ptr: NodeId, copy: u32, is_dst: bool) {
+        self.add_use(ptr, |u| u.copies.push((copy, is_dst)), move |s, loc| {
+            s.copy_end(copy, is_dst, loc);
+        });
+    }
+
+    pub fn watch_call(&mut self, ptr: NodeId, call: u32) {
+        self.add_use(ptr, |u| u.calls.push(call), move |s, loc| s.resolved_calls.push((call, loc)));
+    }
+
+    /// A node that holds exactly what `val` does; `None` for nothing.
+    pub fn as_node(&mut self, val: Val) -> Option<NodeId> {
+        match val {
+            Val::Nothing => None,
+            Val::Var(n) => Some(n),
+            Val::Addr(loc) => {
+                let node = self.fresh();
+                self.insert(node, loc);
+                Some(node)
+            }
+        }
+    }
+
+    pub fn has_work(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// One wave. Afterwards `resolved_calls` and `escaped_objects` may ask for more constraints.
+    pub fn wave(&mut self) {
+        self.stats.waves += 1;
+        let order = self.merge_cycles();
+        self.push_all(&order);
+        self.use_all();
+    }
+
+    /// Merges strongly connected nodes. Returns representatives, sources first.
+    fn merge_cycles(&mut self) -> Vec<NodeId> {
+        let graph = self.snapshot();
+        let components = scc::components(&graph);
+        let mut order = Vec::with_capacity(components.len());
+        for component in components.iter().rev() {
+            for &other in &component[1..] {
+                self.merge(component[0], other);
+            }
+            order.push(component[0]);
+        }
+        order
+    }
+
+    fn snapshot(&mut self) -> scc::Graph {
+        let mut starts = Vec::with_capacity(self.nodes.len() + 1);
+        let mut targets = Vec::new();
+        starts.push(0);
+        for n in 0..self.nodes.len() {
+            for i in 0..self.nodes[n].successors.len() {
+                let to = self.nodes[n].successors[i];
+                let to = self.find(to);
+                self.nodes[n].successors[i] = to;
+                targets.push(to);
+            }
+            starts.push(targets.len() as u32);
+        }
+        scc::Graph { starts, targets }
+    }
+
+    /// Puts `b` into `a`. The cursors restart: each side's uses must see the other's elements.
+    pub fn merge(&mut self, a: NodeId, b: NodeId) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a == b {
+            return;
+        }
+        let gone = std::mem::take(&mut self.nodes[b as usize]);
+        self.parent[b as usize] = a;
+        let node = &mut self.nodes[a as usize];
+        for &loc in gone.set.as_slice() {
+            node.set.insert(loc);
+        }
+        node.successors.extend(gone.successors);
+        node.pushed = 0;
+        node.seen = 0;
+        if let Some(uses) = gone.uses {
+            let own = node.uses.get_or_insert_default();
+            own.loads.extend(uses.loads);
+            own.stores.extend(uses.stores);
+            own.steps.extend(uses.steps);
+            own.copies.extend(uses.copies);
+            own.calls.extend(uses.calls);
+        }
+        self.mark(a);
+    }
+
+    fn push_all(&mut self, order: &[NodeId]) {
+        for &node in order {
+            let (from, to) = self.unpushed(node);
+            if from == to {
+                continue;
+            }
+            let successors = std::mem::take(&mut self.nodes[node as usize].successors);
+            for &next in &successors {
+                let next = self.find(next);
+                if next != node {
+                    self.push_range(node, next, from, to);
+                }
+            }
+            self.nodes[node as usize].successors = successors;
+            self.nodes[node as usize].pushed = to as u32;
+        }
+    }
+
+    fn unpushed(&self, node: NodeId) -> (usize, usize) {
+        let n = &self.nodes[node as usize];
+        (n.pushed as usize, n.set.len())
+    }
+
+    fn use_all(&mut self) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.iter().for_each(|&n| self.is_dirty[n as usize] = false);
+        dirty.sort_unstable();
+        for node in dirty {
+            if self.find(node) != node {
+                continue;
+            }
+            self.use_new(node);
+            let n = &self.nodes[node as usize];
+            if (n.pushed as usize) < n.set.len() || (n.seen as usize) < n.set.len() {
+                self.mark(node);
+            }
+        }
+    }
+
+    /// Lets the uses of `node` see its new elements.
+    fn use_new(&mut self, node: NodeId) {
+        let from = self.nodes[node as usize].seen as usize;
+        let fresh: Vec<Loc> = self.nodes[node as usize].set.as_slice()[from..].to_vec();
+        self.nodes[node as usize].seen += fresh.len() as u32;
+        if node == self.find(self.escape) {
+            fresh.iter().for_each(|&loc| self.escape_loc(loc));
+        }
+        let Some(uses) = self.nodes[node as usize].uses.take() else { return };
+        for &loc in &fresh {
+            self.use_one(&uses, loc);
+        }
+        // A use may have added to this very node meanwhile.
+        match &mut self.nodes[node as usize].uses {
+            slot @ None => *slot = Some(uses),
+            Some(added) => {
+                added.loads.extend(uses.loads);
+                added.stores.extend(uses.stores);
+                added.steps.extend(uses.steps);
+                added.copies.extend(uses.copies);
+                added.calls.extend(uses.calls);
+            }
+        }
+    }
+
+    fn use_one(&mut self, uses: &Uses, loc: Loc) {
+        for &dst in &uses.loads {
+            self.load_from(loc, dst);
+        }
+        for &src in &uses.stores {
+            self.store_to(loc, src);
+        }
+        for &(step, dst) in &uses.steps {
+            let to = self.moved(loc, step);
+            self.insert(dst, to);
+        }
+        for &(copy, is_dst) in &uses.copies {
+            self.copy_end(copy, is_dst, loc);
+        }
+        self.resolved_calls.extend(uses.calls.iter().map(|&call| (call, loc)));
+    }
+
+    fn load_from(&mut self, loc: Loc, dst: NodeId) {
+        if loc == UNKNOWN {
+            self.insert(dst, UNKNOWN);
+        } else if let Some(cell) = self.read_node(loc) {
+            self.edge(cell, dst);
+        }
+    }
+
+    fn store_to(&mut self, loc: Loc, src: NodeId) {
+        if let Some(cell) = self.write_node(loc) {
+            self.edge(src, cell);
+        }
+    }
+
+    pub fn finish(&mut self) {
+        self.stats.nodes = self.nodes.len();
+        self.stats.edges = self.edges.len();
+        self.stats.objects = self.mem.objects.len();
+        self.stats.locations = self.mem.locs.len();
+        self.stats.elements = self.nodes.iter().map(|n| n.set.len()).sum();
+        debug_assert!(self.nodes.iter().all(|n| n.pushed as usize == n.set.len()));
+    }
+}
