@@ -1,0 +1,15 @@
+#!/bin/bash
+# Sets up and runs every check and test.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+. scripts/setup.sh
+# Build systems that the tests watch, and the sanitizer runtime that confirms witnesses.
+setup make cmake ninja-build libclang-rt-19-dev
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --workspace --no-fail-fast
+else
+    cargo test --workspace --no-fail-fast
+fi
