@@ -11,5 +11,7 @@ mod program;
 mod scc;
 
 pub use callgraph::{CallGraph, Targets};
-pub use pointsto::{Andersen, FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet, SolverStats};
+pub use pointsto::{
+    Andersen, FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet, SolverStats,
+};
 pub use program::{FuncRef, GlobalRef, Program, Target};

@@ -277,7 +277,8 @@ impl<'a> Generator<'a> {
             let exported = function.linkage != leakproof_ir::Linkage::Internal;
             if function.name == "main" && exported {
                 self.pass_to_all_params(f, self.library);
-            } else if (open && exported) || function.attrs.constructor || function.attrs.destructor {
+            } else if (open && exported) || function.attrs.constructor || function.attrs.destructor
+            {
                 self.enter_from_outside(f);
             }
         }

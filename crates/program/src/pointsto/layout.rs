@@ -130,7 +130,9 @@ impl Layouts {
     fn is_open_array(&self, id: LayoutId, struct_size: u32) -> bool {
         let layout = &self.layouts[id.0 as usize];
         match layout.shape {
-            Shape::Array { elem } => layout.size <= self.size(elem) && layout.size < struct_size.max(1),
+            Shape::Array { elem } => {
+                layout.size <= self.size(elem) && layout.size < struct_size.max(1)
+            }
             Shape::Struct { flexible, .. } => flexible,
             Shape::Plain | Shape::Folded => false,
         }
@@ -165,7 +167,10 @@ impl Layouts {
                 Shape::Array { elem } => {
                     let size = self.size(*elem);
                     if found(size) {
-                        return (base + if size == 0 { 0 } else { self.fold(*elem, rest % size) }, true);
+                        return (
+                            base + if size == 0 { 0 } else { self.fold(*elem, rest % size) },
+                            true,
+                        );
                     }
                     if size == 0 {
                         return (base, false);
@@ -194,7 +199,9 @@ fn clamp(size: u64) -> u32 {
 fn pointer_array(source: &Module, ty: TypeId, depth: u32) -> bool {
     match source.types.get(ty) {
         Some(SourceType::Array { of, .. }) => holds_pointer(source, *of, depth + 1),
-        Some(SourceType::Const { of }) => depth < MAX_DEPTH && pointer_array(source, *of, depth + 1),
+        Some(SourceType::Const { of }) => {
+            depth < MAX_DEPTH && pointer_array(source, *of, depth + 1)
+        }
         Some(SourceType::Struct { fields, .. }) => {
             depth < MAX_DEPTH && fields.iter().any(|f| pointer_array(source, f.ty, depth + 1))
         }

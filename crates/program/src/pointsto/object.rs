@@ -175,7 +175,8 @@ impl Objects {
             return (inside && offset % 8 == 0).then_some(offset as u32);
         };
         let offset = if o.period > 0 { offset.rem_euclid(i64::from(o.period)) } else { offset };
-        let end = if self.layouts.is_flexible(layout) { 1 << 30 } else { o.size.min(1 << 30) as i64 };
+        let end =
+            if self.layouts.is_flexible(layout) { 1 << 30 } else { o.size.min(1 << 30) as i64 };
         if !(0..end).contains(&offset) {
             return None;
         }

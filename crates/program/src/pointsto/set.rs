@@ -33,7 +33,6 @@ impl Bitmap {
         *word |= bit;
         added
     }
-
 }
 
 fn split(loc: u32) -> (usize, usize, u64) {

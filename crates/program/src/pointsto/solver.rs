@@ -7,8 +7,8 @@
 //! Invariant between waves: every element before a node's `pushed` cursor is in all its successors,
 //! every element before `seen` went through all its constraints.
 
-use super::memory::Mirror;
 use super::ObjectKind;
+use super::memory::Mirror;
 use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
 use super::set::LocSet;
 use crate::scc;
@@ -205,7 +205,12 @@ impl Solver {
     }
 
     /// Adds a constraint; what the pointer already holds goes through it at once.
-    fn add_use(&mut self, node: NodeId, add: impl FnOnce(&mut Uses), each: impl Fn(&mut Self, Loc)) {
+    fn add_use(
+        &mut self,
+        node: NodeId,
+        add: impl FnOnce(&mut Uses),
+        each: impl Fn(&mut Self, Loc),
+    ) {
         let node = self.find(node);
         add(self.uses(node));
         let seen = self.nodes[node as usize].seen as usize;
@@ -222,7 +227,9 @@ impl Solver {
         match ptr {
             Val::Nothing => {}
             Val::Addr(loc) => self.load_from(loc, dst),
-            Val::Var(n) => self.add_use(n, |u| u.loads.push(dst), move |s, loc| s.load_from(loc, dst)),
+            Val::Var(n) => {
+                self.add_use(n, |u| u.loads.push(dst), move |s, loc| s.load_from(loc, dst))
+            }
         }
     }
 
@@ -268,9 +275,13 @@ impl Solver {
 
     /// Watches a pointer for a copy of bytes or for calls.
     pub fn watch_copy(&mut self, ptr: NodeId, copy: u32, is_dst: bool) {
-        self.add_use(ptr, |u| u.copies.push((copy, is_dst)), move |s, loc| {
-            s.copy_end(copy, is_dst, loc);
-        });
+        self.add_use(
+            ptr,
+            |u| u.copies.push((copy, is_dst)),
+            move |s, loc| {
+                s.copy_end(copy, is_dst, loc);
+            },
+        );
     }
 
     pub fn watch_call(&mut self, ptr: NodeId, call: u32) {

@@ -105,9 +105,7 @@ impl Generator<'_> {
     /// The object that takes over contents: the returned one.
     fn moved_to(&mut self, site: &CallSite, returns: &Returns) -> Val {
         match returns {
-            Returns::Object { .. } => {
-                Val::Addr(self.heap_object(site.caller, site.inst, 0))
-            }
+            Returns::Object { .. } => Val::Addr(self.heap_object(site.caller, site.inst, 0)),
             Returns::Arg(n) | Returns::Inside(n) | Returns::InsideOrNull(n) => arg(site, *n),
             _ => site.result.map_or(Val::Nothing, Val::Var),
         }

@@ -9,8 +9,18 @@ use leakproof_ir::{Global, GlobalId, InitValue, Linkage};
 
 /// Data that the C library defines: it points to the library's own memory.
 const LIBRARY_DATA: [&str; 12] = [
-    "stdin", "stdout", "stderr", "environ", "__environ", "optarg", "tzname", "sys_errlist",
-    "program_invocation_name", "program_invocation_short_name", "__progname", "signgam",
+    "stdin",
+    "stdout",
+    "stderr",
+    "environ",
+    "__environ",
+    "optarg",
+    "tzname",
+    "sys_errlist",
+    "program_invocation_name",
+    "program_invocation_short_name",
+    "__progname",
+    "signgam",
 ];
 
 impl Generator<'_> {

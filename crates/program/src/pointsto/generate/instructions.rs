@@ -7,7 +7,8 @@ use crate::pointsto::object::{self, Shape};
 use crate::pointsto::solver::{Step, Val};
 use crate::scc;
 use leakproof_ir::{
-    Body, CastOp, Function, Index, Inst, InstId, InstKind, RmwOp, Terminator, Ty, ValueId, ValueKind,
+    Body, CastOp, Function, Index, Inst, InstId, InstKind, RmwOp, Terminator, Ty, ValueId,
+    ValueKind,
 };
 use rustc_hash::FxHashSet;
 
@@ -114,7 +115,9 @@ impl Generator<'_> {
     /// Results that merge or pass on what their operands hold, pointers and integers alike.
     pub fn computed(&mut self, f: FuncRef, kind: &InstKind, result: ValueId) -> Val {
         match kind {
-            InstKind::Load { ptr } | InstKind::AtomicRmw { ptr, .. } | InstKind::CmpXchg { ptr, .. } => {
+            InstKind::Load { ptr }
+            | InstKind::AtomicRmw { ptr, .. }
+            | InstKind::CmpXchg { ptr, .. } => {
                 let ptr = self.operand(f, *ptr);
                 let wide = matches!(self.program.function(f).ty(result), Ty::Opaque(_));
                 let ptr = if wide { self.stepped(ptr, Step::ANYWHERE) } else { ptr };
@@ -276,7 +279,8 @@ fn walking_steps(function: &Function, body: &Body) -> FxHashSet<InstId> {
     for component in scc::components(&operand_graph(function, body, &members)) {
         if component.len() > 1 {
             let insts = component.iter().map(|&m| members[m as usize]);
-            walking.extend(insts.filter(|&i| matches!(body.insts[i].kind, InstKind::Offset { .. })));
+            walking
+                .extend(insts.filter(|&i| matches!(body.insts[i].kind, InstKind::Offset { .. })));
         }
     }
     walking
@@ -295,7 +299,9 @@ fn operand_graph(function: &Function, body: &Body, members: &[InstId]) -> scc::G
         };
         match &body.insts[inst].kind {
             InstKind::Offset { base, .. } => edge(*base),
-            InstKind::Select { then, otherwise, .. } => [*then, *otherwise].into_iter().for_each(edge),
+            InstKind::Select { then, otherwise, .. } => {
+                [*then, *otherwise].into_iter().for_each(edge)
+            }
             InstKind::Phi { incoming } => incoming.iter().for_each(|i| edge(i.1)),
             _ => {}
         }

@@ -2,9 +2,7 @@
 
 use super::{Stored, Wrapper, is_allocator};
 use crate::{FuncRef, Program, Target};
-use leakproof_ir::{
-    Body, Callee, Function, InstId, InstKind, Terminator, ValueId, ValueKind,
-};
+use leakproof_ir::{Body, Callee, Function, InstId, InstKind, Terminator, ValueId, ValueKind};
 use leakproof_models::{Effect, Library, Model, Returns, Root};
 use rustc_hash::FxHashMap;
 
@@ -161,7 +159,9 @@ impl Finder<'_> {
     fn alias(&self, kind: &InstKind) -> Option<Option<i64>> {
         match kind {
             InstKind::Phi { incoming } => self.joined(incoming.iter().map(|i| i.1)),
-            InstKind::Select { then, otherwise, .. } => self.joined([*then, *otherwise].into_iter()),
+            InstKind::Select { then, otherwise, .. } => {
+                self.joined([*then, *otherwise].into_iter())
+            }
             InstKind::Offset { base, offset, indices, .. } => {
                 let delta = *self.fresh.get(base)?;
                 let delta = if indices.is_empty() { delta } else { None };
