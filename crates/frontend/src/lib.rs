@@ -17,16 +17,8 @@ mod deps;
 mod error;
 mod flags;
 mod load;
-mod lower {
-    //! Replaced by the lowering as soon as it is there.
-    pub fn lower_bitcode(
-        _: &[u8],
-        name: &str,
-        _: &crate::PathStyle,
-    ) -> Result<leakproof_ir::Module, String> {
-        Ok(leakproof_ir::Module { name: name.to_owned(), ..Default::default() })
-    }
-}
+mod llvm;
+mod lower;
 mod paths;
 mod progress;
 mod project;
@@ -36,6 +28,7 @@ pub mod watch;
 pub use error::FrontendError;
 pub use flags::takes_argument;
 pub use load::{LoadOptions, Loaded, Timings, load, worker_count};
+pub use lower::{LowerError, lower_bitcode};
 pub use paths::{PathStyle, display_name, display_path, normalize};
 pub use progress::{Progress, Silent, UnitDone};
 pub use project::{Project, Request};

@@ -1,0 +1,361 @@
+//! One function: walks the dominator tree and lowers block by block.
+//!
+//! In this order every operand is lowered before its users, phis excepted, whose incoming values
+//! are filled in at the end. The current content of each promoted slot is known on the way down
+//! and restored on the way up.
+
+use super::cfg::Cfg;
+use super::promote::Slots;
+use super::unit::Unit;
+use crate::llvm::{Body, Inst as RawInst, Op, Range, Value};
+use leakproof_ir::{
+    Arena, Block, BlockId, Body as IrBody, FuncId, Inst, InstId, InstKind, Loc, Param, Terminator,
+    Ty, Value as IrValue, ValueId, ValueKind, Var, VarId,
+};
+use rustc_hash::FxHashMap;
+
+/// Buffers that are reused from function to function.
+#[derive(Default)]
+pub struct Scratch {
+    map: Vec<Option<ValueId>>,
+}
+
+/// The lowering of one body.
+pub struct FunctionLowering<'f> {
+    pub unit: &'f mut Unit,
+    pub body: &'f Body,
+    pub function: FuncId,
+    pub cfg: Cfg,
+    pub slots: Slots,
+    pub values: Arena<ValueId, IrValue>,
+    pub params: Vec<Param>,
+    pub insts: Arena<InstId, Inst>,
+    pub vars: Arena<VarId, Var>,
+    /// Variable of a debug node, and of the slot at a value number.
+    pub var_ids: FxHashMap<u32, VarId>,
+    pub slot_vars: FxHashMap<u32, VarId>,
+    pub constant_depth: u32,
+    /// By value number.
+    map: Vec<Option<ValueId>>,
+    block_ids: Vec<Option<BlockId>>,
+    /// Content of each promoted slot at the current point, and what to restore on the way up.
+    contents: Vec<ValueId>,
+    undo: Vec<(usize, ValueId)>,
+    /// Instructions that go to the start of the entry block.
+    early: Vec<InstId>,
+    /// The block being filled.
+    current: Vec<InstId>,
+    pub loc: Loc,
+    /// Phis of slots, per block.
+    slot_phis: Vec<Vec<SlotPhi>>,
+    /// Phis of the bitcode, to be filled in at the end.
+    raw_phis: Vec<(InstId, Range)>,
+    blocks: Vec<Option<Block>>,
+}
+
+impl Unit {
+    /// Lowers the body of `function`, which is number `index` in the bitcode.
+    pub fn lower_body(
+        &mut self,
+        function: FuncId,
+        index: usize,
+        body: &Body,
+        scratch: &mut Scratch,
+    ) {
+        debug_assert!(index < self.raw.functions.len());
+        if let Some((_, node)) = body.attachments.iter().find(|(kind, _)| *kind == 0) {
+            self.describe_function(function, *node);
+        }
+        let cfg = Cfg::new(body);
+        let slots = Slots::new(self, body, &cfg);
+        let declared = &mut self.out.functions[function];
+        let values = std::mem::take(&mut declared.values);
+        let params = std::mem::take(&mut declared.params);
+        let mut map = std::mem::take(&mut scratch.map);
+        map.clear();
+        map.resize(self.raw.values.len(), None);
+        for (number, param) in (body.first_arg as usize..).zip(&params) {
+            map[number] = Some(param.value);
+        }
+        let count = body.blocks.len();
+        let mut lowering = FunctionLowering {
+            unit: self,
+            body,
+            function,
+            cfg,
+            slots,
+            values,
+            params,
+            insts: Arena::new(),
+            vars: Arena::new(),
+            var_ids: FxHashMap::default(),
+            slot_vars: FxHashMap::default(),
+            constant_depth: 0,
+            map,
+            block_ids: Vec::new(),
+            contents: Vec::new(),
+            undo: Vec::new(),
+            early: Vec::new(),
+            current: Vec::new(),
+            loc: Loc::default(),
+            slot_phis: vec![Vec::new(); count],
+            raw_phis: Vec::new(),
+            blocks: vec![None; count],
+        };
+        lowering.run();
+        scratch.map = lowering.finish();
+    }
+}
+
+/// The phi of a promoted slot.
+#[derive(Clone, Copy)]
+struct SlotPhi {
+    slot: usize,
+    inst: InstId,
+    value: ValueId,
+}
+
+/// A step of the walk over the dominator tree.
+enum Step {
+    Enter(u32),
+    /// Undo slot contents down to this length.
+    Leave(usize),
+}
+
+impl FunctionLowering<'_> {
+    fn run(&mut self) {
+        self.number_blocks();
+        self.declare_variables();
+        self.create_slot_phis();
+        for index in 0..self.slots.slots.len() {
+            let ty = self.slots.slots[index].ty;
+            let undef = self.undef(ty);
+            self.contents.push(undef);
+        }
+        let mut steps = Vec::new();
+        if !self.blocks.is_empty() {
+            steps.push(Step::Enter(0));
+        }
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Enter(block) => {
+                    steps.push(Step::Leave(self.undo.len()));
+                    self.lower_block(block);
+                    steps.extend(self.cfg.children.of(block).iter().rev().map(|c| Step::Enter(*c)));
+                }
+                Step::Leave(len) => {
+                    while self.undo.len() > len {
+                        if let Some((slot, content)) = self.undo.pop() {
+                            self.contents[slot] = content;
+                        }
+                    }
+                }
+            }
+        }
+        self.fill_phis();
+    }
+
+    /// Ids follow the order in the source, unreachable blocks left out.
+    fn number_blocks(&mut self) {
+        let mut next = 0;
+        for block in 0..self.body.blocks.len() as u32 {
+            let id = self.cfg.is_reachable(block).then(|| {
+                next += 1;
+                BlockId(next - 1)
+            });
+            self.block_ids.push(id);
+        }
+    }
+
+    pub fn block_id(&self, block: u32) -> BlockId {
+        self.block_ids[block as usize].unwrap_or(IrBody::ENTRY)
+    }
+
+    fn lower_block(&mut self, block: u32) {
+        self.loc = Loc::default();
+        self.enter_slot_phis(block);
+        let range = self.body.blocks[block as usize];
+        let mut term = (Terminator::Unreachable, Loc::default());
+        let mut after_phis = false;
+        for (index, inst) in (range.start()..).zip(range.of(&self.body.insts)) {
+            if !after_phis && !matches!(inst.op, Op::Phi { .. }) {
+                after_phis = true;
+                self.slot_phi_vars(block);
+            }
+            if self.body.has_value_records {
+                self.records_before(index);
+            }
+            self.set_loc(inst);
+            if inst.op.is_terminator() {
+                term = (self.terminator(block, inst), self.loc);
+            } else {
+                self.instruction(inst);
+            }
+        }
+        self.feed_successors(block);
+        let insts = std::mem::take(&mut self.current);
+        self.blocks[block as usize] = Some(Block { insts, term: term.0, term_loc: term.1 });
+    }
+
+    /// An instruction without a position inherits that of the one before it in the block.
+    fn set_loc(&mut self, inst: &RawInst) {
+        let loc = self.unit.locations.instruction(&self.unit.raw.metadata, inst.loc);
+        if loc.is_known() {
+            self.loc = loc;
+        }
+    }
+
+    /// Phis exist before the walk, because a block is fed by predecessors that come before it.
+    fn create_slot_phis(&mut self) {
+        for block in 0..self.body.blocks.len() {
+            for slot in std::mem::take(&mut self.slots.phis[block]) {
+                let slot = slot as usize;
+                let inst = self.insts.next_id();
+                let kind = ValueKind::Inst(inst);
+                let value = self.values.push(IrValue { kind, ty: self.slots.slots[slot].ty });
+                let kind = InstKind::Phi { incoming: Vec::new() };
+                self.insts.push(Inst { kind, result: Some(value), loc: Loc::default() });
+                self.slot_phis[block].push(SlotPhi { slot, inst, value });
+            }
+        }
+    }
+
+    fn enter_slot_phis(&mut self, block: u32) {
+        for index in 0..self.slot_phis[block as usize].len() {
+            let phi = self.slot_phis[block as usize][index];
+            self.current.push(phi.inst);
+            self.set_content(phi.slot, phi.value);
+        }
+    }
+
+    /// Variables have the value of the phi from here on.
+    fn slot_phi_vars(&mut self, block: u32) {
+        for index in 0..self.slot_phis[block as usize].len() {
+            let SlotPhi { slot, value, .. } = self.slot_phis[block as usize][index];
+            let number = self.slots.slots[slot].value;
+            if let Some(&var) = self.slot_vars.get(&number) {
+                self.emit(InstKind::VarSet { var, value });
+            }
+        }
+    }
+
+    /// Tells the phis of the successors what the slots hold at the end of this block.
+    fn feed_successors(&mut self, block: u32) {
+        let from = self.block_id(block);
+        let FunctionLowering { cfg, slot_phis, insts, contents, .. } = self;
+        let succs = cfg.succs.of(block);
+        for (index, target) in succs.iter().enumerate() {
+            if succs[..index].contains(target) {
+                continue;
+            }
+            for phi in &slot_phis[*target as usize] {
+                if let InstKind::Phi { incoming } = &mut insts[phi.inst].kind {
+                    incoming.push((from, contents[phi.slot]));
+                }
+            }
+        }
+    }
+
+    fn fill_phis(&mut self) {
+        for (inst, range) in std::mem::take(&mut self.raw_phis) {
+            let mut incoming: Vec<(BlockId, ValueId)> = Vec::new();
+            for pair in range.of(&self.body.pool).chunks_exact(2) {
+                let block = pair[1] as u32;
+                let id = self.block_id(block);
+                if self.cfg.is_reachable(block) && incoming.iter().all(|(b, _)| *b != id) {
+                    let value = self.value(pair[0] as u32);
+                    incoming.push((id, value));
+                }
+            }
+            self.insts[inst].kind = InstKind::Phi { incoming };
+        }
+    }
+
+    /// Stores the body; gives back the buffer.
+    fn finish(mut self) -> Vec<Option<ValueId>> {
+        let mut blocks: Arena<BlockId, Block> = self.blocks.into_iter().flatten().collect();
+        if let Some((_, entry)) = blocks.iter_mut().next() {
+            self.early.append(&mut entry.insts);
+            entry.insts = self.early;
+        }
+        let function = &mut self.unit.out.functions[self.function];
+        self.values.shrink_to_fit();
+        self.insts.shrink_to_fit();
+        function.values = self.values;
+        function.params = self.params;
+        function.body = Some(IrBody { insts: self.insts, blocks, vars: self.vars });
+        self.map
+    }
+
+    pub fn content(&self, slot: usize) -> ValueId {
+        self.contents[slot]
+    }
+
+    pub fn set_content(&mut self, slot: usize, value: ValueId) {
+        let old = std::mem::replace(&mut self.contents[slot], value);
+        self.undo.push((slot, old));
+    }
+
+    /// The value at a value number of the bitcode.
+    pub fn value(&mut self, number: u32) -> ValueId {
+        if let Some(Some(value)) = self.map.get(number as usize) {
+            return *value;
+        }
+        let value = match self.unit.raw.values.get(number as usize).map(|v| v.0) {
+            // Only malformed bitcode uses a value that nothing defines.
+            Some(Value::Arg(_) | Value::Inst(_)) | None => {
+                let ty = self.unit.shapes.ty(self.unit.raw.type_of(number));
+                return self.undef(ty);
+            }
+            Some(_) => self.constant(number),
+        };
+        self.map[number as usize] = Some(value);
+        value
+    }
+
+    /// Makes a value number stand for a value that exists already.
+    pub fn alias(&mut self, number: u32, value: ValueId) {
+        if let Some(entry) = self.map.get_mut(number as usize) {
+            *entry = Some(value);
+        }
+    }
+
+    /// Adds an instruction that has no result.
+    pub fn emit(&mut self, kind: InstKind) -> InstId {
+        let id = self.insts.push(Inst { kind, result: None, loc: self.loc });
+        self.current.push(id);
+        id
+    }
+
+    /// Adds an instruction; its result.
+    pub fn emit_value(&mut self, kind: InstKind, ty: Ty) -> ValueId {
+        let id = self.insts.next_id();
+        let value = self.values.push(IrValue { kind: ValueKind::Inst(id), ty });
+        self.insts.push(Inst { kind, result: Some(value), loc: self.loc });
+        self.current.push(id);
+        value
+    }
+
+    /// Adds an instruction whose result is at a value number of the bitcode.
+    pub fn define(&mut self, number: u32, kind: InstKind, ty: Ty) -> ValueId {
+        let value = self.emit_value(kind, ty);
+        self.alias(number, value);
+        value
+    }
+
+    /// Adds an instruction at the start of the function.
+    pub fn emit_early(&mut self, kind: InstKind, ty: Ty) -> ValueId {
+        let id = self.insts.next_id();
+        let value = self.values.push(IrValue { kind: ValueKind::Inst(id), ty });
+        self.insts.push(Inst { kind, result: Some(value), loc: Loc::default() });
+        self.early.push(id);
+        value
+    }
+
+    pub fn add_phi(&mut self, number: u32, incoming: Range, ty: Ty) {
+        let value = self.define(number, InstKind::Phi { incoming: Vec::new() }, ty);
+        if let ValueKind::Inst(inst) = self.values[value].kind {
+            self.raw_phis.push((inst, incoming));
+        }
+    }
+}

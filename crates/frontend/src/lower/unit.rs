@@ -1,0 +1,80 @@
+//! The state of lowering one unit, and the order of its steps.
+
+use super::aggregate::Shapes;
+use super::function::Scratch;
+use super::intrinsic::Intrinsic;
+use super::location::Locations;
+use super::source_type::SourceTypes;
+use super::struct_names;
+use crate::PathStyle;
+use crate::llvm::{self, Body, Cursor, ReadError, Record, TypeRef};
+use leakproof_ir::{FuncId, InstId, Module};
+
+/// What a function of the bitcode is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callable {
+    Function(FuncId),
+    Intrinsic(Intrinsic),
+}
+
+/// An address computation whose source struct is filled in at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingField {
+    pub function: FuncId,
+    pub inst: InstId,
+    pub structure: TypeRef,
+}
+
+/// Everything that lives as long as the unit is being lowered.
+pub struct Unit {
+    pub raw: llvm::Module,
+    pub out: Module,
+    pub shapes: Shapes,
+    pub types: SourceTypes,
+    pub locations: Locations,
+    /// By number of the function in the bitcode.
+    pub callables: Vec<Callable>,
+    /// By number of the ifunc in the bitcode.
+    pub ifuncs: Vec<FuncId>,
+    pub pending: Vec<PendingField>,
+}
+
+pub fn lower(bytes: &[u8], name: &str, style: &PathStyle) -> Result<Module, ReadError> {
+    let (raw, mut cursor) = llvm::Module::read(bytes)?;
+    let mut unit = Unit {
+        shapes: Shapes::new(&raw),
+        raw,
+        out: Module { name: name.to_owned(), ..Module::default() },
+        types: SourceTypes::default(),
+        locations: Locations::new(style),
+        callables: Vec::new(),
+        ifuncs: Vec::new(),
+        pending: Vec::new(),
+    };
+    unit.declare_symbols();
+    unit.lower_initializers();
+    unit.add_retained_types();
+    unit.lower_bodies(&mut cursor)?;
+    struct_names::resolve(&mut unit);
+    unit.out.files = unit.locations.into_files();
+    unit.out.types = unit.types.into_arena();
+    Ok(unit.out)
+}
+
+impl Unit {
+    fn lower_bodies(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+        let mut body = Body::default();
+        let mut record = Record::default();
+        let mut scratch = Scratch::default();
+        for index in 0..self.raw.functions.len() {
+            let Some(position) = self.raw.functions[index].body else { continue };
+            let Callable::Function(function) = self.callables[index] else { continue };
+            body.read(&mut self.raw, cursor, &mut record, index, position)?;
+            self.lower_body(function, index, &body, &mut scratch);
+            let module_level = body.leave(&mut self.raw);
+            self.types.forget_from(module_level);
+            self.locations.forget_from(module_level);
+        }
+        Ok(())
+    }
+}
