@@ -16,6 +16,8 @@ use std::sync::OnceLock;
 pub struct Library {
     models: BTreeMap<String, Model>,
     families: BTreeMap<String, Family>,
+    /// Position of each entry in the order of the files.
+    order: BTreeMap<String, usize>,
 }
 
 /// A kind of object with allocators and deallocators of its own.
@@ -95,12 +97,12 @@ impl Library {
         self.family(family).is_none_or(Family::is_memory)
     }
 
-    /// The functions that release an object of `family` whatever their outcome, and the place that
-    /// holds it, the ones to prefer first (as the files order them).
+    /// The functions that do nothing but release an object of `family` when they succeed, and the
+    /// place that holds it, the ones to prefer first (as the files order them).
     pub fn deallocators(&self, family: &str) -> Vec<(&Model, &Place)> {
         let mut found: Vec<(&Model, &Place)> =
             self.iter().filter_map(|m| Some((m, always_released(m, family)?))).collect();
-        found.sort_by_key(|(m, _)| (&m.file, m.line, &m.name));
+        found.sort_by_key(|(m, _)| self.order.get(&m.name));
         found
     }
 
@@ -110,15 +112,16 @@ impl Library {
     }
 }
 
-/// The place whose object of `family` every outcome of `model` releases and nothing else.
+/// The place whose object of `family` every good outcome of `model` releases, and nothing else.
 fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
     let released = |outcome: &'m Outcome| match outcome.effects.as_slice() {
         [Effect::Free { place, family: f }] if f == family => Some(place),
         _ => None,
     };
-    let place = released(model.outcomes.first()?)?;
+    let mut good = model.outcomes.iter().filter(|o| !o.failure).peekable();
+    let place = released(good.peek()?)?;
     let same = |o| released(o) == Some(place) && !matches!(o.returns, Returns::Object { .. });
-    model.outcomes.iter().all(same).then_some(place)
+    good.all(same).then_some(place)
 }
 
 /// The shipped library with `user` files over it, and all faults of both.
@@ -209,6 +212,8 @@ impl Builder {
             return false;
         }
         seen.insert(name.to_owned(), format!("{file}:{}", pos.line));
+        let next = self.library.order.len();
+        self.library.order.entry(name.to_owned()).or_insert(next);
         true
     }
 

@@ -18,5 +18,6 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "libc/net.model",
     "libc/threads.model",
     "libc/cxx.model",
+    "lib/glib.model",
     "lib/openssl.model",
 ];
