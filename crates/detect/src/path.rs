@@ -48,8 +48,8 @@ fn true_parts(exec: &Exec<'_>, t: Term, replay: &mut Replay<'_>) -> Vec<Term> {
     }
 }
 
-/// A step with the moment it happened.
-type Timed = (u32, PathStep);
+/// A step with the moment it happened; a branch comes after what its block did.
+type Timed = ((u32, bool), PathStep);
 
 #[expect(clippy::too_many_arguments, reason = "all facts of one finding")]
 pub fn steps(
@@ -65,7 +65,7 @@ pub fn steps(
     let mut timed: Vec<Timed> = branches(describe, exec, replay);
     timed.extend(notes(describe, exec, base, replay));
     timed.extend(drops(describe, exec, base, replay));
-    timed.sort_by_key(|(seq, _)| *seq);
+    timed.sort_by_key(|(when, _)| *when);
     let mut steps: Vec<PathStep> = timed.into_iter().map(|(_, s)| s).collect();
     if !steps.iter().any(|s| s.event == Event::Alloc) {
         let site = exec.objects[candidate.object.0 as usize].trace[0].clone();
@@ -104,7 +104,7 @@ fn branches(describe: &Describe<'_>, exec: &mut Exec<'_>, replay: &mut Replay<'_
         if let Some(note) = branch_note(describe, exec, block, cond, replay) {
             // Just after the block's own events, before those of the next block.
             let end = exec.visits.get(i + 1).map_or(u32::MAX - 1, |v| v.seq - 1);
-            list.push((end.max(seq), describe.step(at, Event::Branch, note)));
+            list.push(((end.max(seq), true), describe.step(at, Event::Branch, note)));
         }
     }
     list
@@ -157,7 +157,7 @@ fn notes(
             NoteKind::PassedTo if name.is_empty() => continue,
             NoteKind::PassedTo => (Event::Call, format!("passed to '{name}', which leaves it")),
         };
-        list.push((seq, describe.step(at, event, note)));
+        list.push(((seq, false), describe.step(at, event, note)));
     }
     list
 }
@@ -184,7 +184,7 @@ fn drops(
                 format!("the owner is released while '{name}' holds the object")
             }
         };
-        list.push((seq, describe.step(at, Event::Drop, note)));
+        list.push(((seq, false), describe.step(at, Event::Drop, note)));
     }
     list
 }

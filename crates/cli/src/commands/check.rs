@@ -6,7 +6,7 @@ use crate::ui::Ui;
 use crate::usage::Usage;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use leakproof_findings::{REPORT_VERSION, Report, Skipped, Sources};
+use leakproof_findings::{Report, Skipped, Sources};
 use leakproof_report::{SarifOptions, TextOptions};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -61,18 +61,13 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
 
 /// From modules to findings.
 fn analyse(input: Input) -> Report {
-    let mut report = Report { version: REPORT_VERSION, ..Report::default() };
+    let program = leakproof_program::Program::link(input.loaded.modules);
+    let options = leakproof_detect::Options::default();
+    let mut report =
+        leakproof_detect::check(&program, leakproof_models::Library::shipped(), &options);
     for (file, reason) in input.loaded.skipped {
         report.skipped.push(Skipped { file, reason });
     }
-    for module in &input.loaded.modules {
-        report.stats.units += 1;
-        for body in module.functions.values().filter_map(|f| f.body.as_ref()) {
-            report.stats.functions += 1;
-            report.stats.instructions += body.insts.len() as u64;
-        }
-    }
-    // ANALYSIS GOES HERE: leakproof_detect::check(program, models, options) fills `leaks`.
     report
 }
 
