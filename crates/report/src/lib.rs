@@ -7,13 +7,16 @@
 
 mod describe;
 mod escape;
+mod html;
 mod json;
 mod output;
 mod sarif;
+mod span;
 mod steps;
 mod text;
 
 pub use describe::{evidence_reason, headline, rule_id};
+pub use html::{HtmlOptions, html};
 pub use json::{JsonError, json, read_json};
 pub use output::{OutputError, write_file, write_folder};
 pub use sarif::{SarifOptions, sarif};

@@ -1,10 +1,12 @@
 //! The terminal form, as a user sees it.
 
 mod common;
+mod poison;
 
 use common::jobs;
 use leakproof_findings::{Finding, Report, SourceStamp, Sources, Triage};
 use leakproof_report::{TextOptions, explain, json, read_json, text};
+use poison::poisoned;
 
 #[test]
 fn diagnostics_on_source() {
@@ -73,32 +75,14 @@ fn changed_source_is_said_to_be_changed() {
 /// Every text field of a finding, and the source, filled with what must not reach a terminal.
 #[test]
 fn no_escape_code_gets_through() {
-    let bad = "\x1b]0;title\x07\x1b[2J\u{202e}\u{9b}31m<script>\r\n\t\u{0}";
-    let mut value = serde_json::to_value(&jobs().0).unwrap();
-    poison(&mut value, bad);
-    let mut report: Report = serde_json::from_value(value).unwrap();
+    let (mut report, sources) = poisoned();
     report.triage = Triage { known: report.leaks.clone(), ..Triage::default() };
-    let sources = Sources::in_memory([(bad, format!("{bad}\n\x1b[1m").into_bytes())]);
     let options = TextOptions { verbose: true, full_path: true, ..TextOptions::default() };
     let mut shown = text(&report, &sources, options);
     shown.extend(report.leaks.iter().map(|f: &Finding| explain(f, &sources, false)));
     let raw = shown.chars().find(|c| c.is_control() && *c != '\n');
     assert_eq!(raw, None);
     assert!(!shown.contains('\u{202e}'));
-}
-
-/// Replaces the strings that are free text by `bad`.
-fn poison(value: &mut serde_json::Value, bad: &str) {
-    const CLOSED: [&str; 6] = ["kind", "evidence", "event", "verdict", "applicability", "blake3"];
-    match value {
-        serde_json::Value::String(s) => *s = bad.to_owned(),
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|v| poison(v, bad)),
-        serde_json::Value::Object(fields) => {
-            let open = fields.iter_mut().filter(|(name, _)| !CLOSED.contains(&name.as_str()));
-            open.for_each(|(_, v)| poison(v, bad));
-        }
-        _ => {}
-    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use leakproof_findings::{Event, SourceFile, SourceState, Sources};
 use super::paint::Paint;
 use crate::describe;
 use crate::escape::{display_width, visible, visible_char};
+use crate::span;
 use crate::steps::Step;
 
 /// Gaps of up to this many lines between two steps are shown instead of elided.
@@ -26,9 +27,9 @@ pub(super) struct Shown {
 
 /// Prepares a line and places the marker for the token at `column`.
 pub(super) fn show(bytes: &[u8], column: u32) -> Shown {
-    let at = char_start(bytes, (column.max(1) as usize - 1).min(bytes.len()));
-    let (from, to) = window(bytes, at);
-    let end = (at + token_length(&bytes[at..])).min(to);
+    let (at, end) = span::token(bytes, column);
+    let (from, to) = span::window(bytes, at, WINDOW);
+    let end = end.min(to);
     let mut text = String::new();
     if from > 0 {
         text.push('…');
@@ -44,25 +45,6 @@ pub(super) fn show(bytes: &[u8], column: u32) -> Shown {
     Shown { text, mark: (start, width.max(1)) }
 }
 
-/// The part of a line to show so that byte `at` is in it.
-fn window(bytes: &[u8], at: usize) -> (usize, usize) {
-    if bytes.len() <= WINDOW {
-        return (0, bytes.len());
-    }
-    let from = char_start(bytes, at.saturating_sub(WINDOW / 3));
-    let to = char_start(bytes, (from + WINDOW).min(bytes.len()));
-    (from, to.max(at))
-}
-
-fn starts_char(bytes: &[u8], i: usize) -> bool {
-    bytes.get(i).is_none_or(|b| b & 0xc0 != 0x80)
-}
-
-/// The start of the UTF-8 character that byte `i` is part of, or `i` itself if it is in none.
-fn char_start(bytes: &[u8], i: usize) -> usize {
-    (i.saturating_sub(3)..=i).rev().find(|&s| starts_char(bytes, s)).unwrap_or(i)
-}
-
 fn expand(bytes: &[u8], out: &mut String) {
     for c in String::from_utf8_lossy(bytes).chars() {
         if c == '\t' {
@@ -72,43 +54,6 @@ fn expand(bytes: &[u8], out: &mut String) {
             visible_char(c, out);
         }
     }
-}
-
-/// How many bytes belong to the token that starts here: an access path (`q->items[i].name`), a
-/// whole `return` statement, or one character.
-fn token_length(rest: &[u8]) -> usize {
-    let word = word_length(rest);
-    match &rest[..word] {
-        b"" => (1..rest.len()).find(|&i| starts_char(rest, i)).unwrap_or(rest.len()),
-        b"return" => statement_length(rest).unwrap_or(word),
-        _ => path_length(rest, word),
-    }
-}
-
-fn word_length(rest: &[u8]) -> usize {
-    rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
-}
-
-/// Extends a word by the members and subscripts that follow it.
-fn path_length(rest: &[u8], word: usize) -> usize {
-    let mut end = word;
-    loop {
-        let tail = &rest[end..];
-        let more = match tail {
-            [b'-', b'>', member @ ..] if word_length(member) > 0 => 2 + word_length(member),
-            [b'.', member @ ..] if word_length(member) > 0 => 1 + word_length(member),
-            [b'[', ..] => tail.iter().take(40).position(|b| *b == b']').map_or(0, |i| i + 1),
-            _ => 0,
-        };
-        if more == 0 {
-            return end;
-        }
-        end += more;
-    }
-}
-
-fn statement_length(rest: &[u8]) -> Option<usize> {
-    rest.iter().take(60).position(|b| *b == b';')
 }
 
 /// Writes one excerpt; `gutter` is the width of the line-number column.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use leakproof_findings::{Report, Sources, finish};
 
-pub fn fixture_dir() -> PathBuf {
+fn fixture_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/jobs")
 }
 
