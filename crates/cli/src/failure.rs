@@ -21,6 +21,20 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// A bug in the analysis of one unit or function is caught where that unit or function is given
+/// up; here it becomes one line. `RUST_BACKTRACE=1` shows where it comes from.
+pub fn install_panic_hook() {
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0") {
+        return;
+    }
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.payload_as_str().unwrap_or("unknown");
+        let at =
+            info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
+        eprintln!("leakproof: internal error: {}{at}; please report it", one_line(text));
+    }));
+}
+
 fn is_interruption(error: &anyhow::Error) -> bool {
     let frontend = error.downcast_ref::<FrontendError>();
     matches!(

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = args::parse();
+    failure::install_panic_hook();
     ctrlc::set_handler(|| {
         leakproof_frontend::cancel::interrupt();
         std::process::exit(130);

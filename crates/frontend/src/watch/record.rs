@@ -98,7 +98,7 @@ fn string(bytes: &mut &[u8]) -> Option<OsString> {
 fn compiler(call: &Call, recording: &mut Recording) {
     let Ok(arguments) = expand_responses(call.arguments.clone(), &call.directory) else { return };
     let command = parse_command(&split_driver(&arguments));
-    if command.stage == Stage::NoCode {
+    if command.stage == Stage::NoCode || is_probe(&call.directory) || !call.directory.is_dir() {
         return;
     }
     for input in &command.inputs {
@@ -121,10 +121,12 @@ fn compiler(call: &Call, recording: &mut Recording) {
 
 /// Whether the source belongs to the project rather than to a test of the compiler.
 fn is_lasting(path: &Path) -> bool {
-    let probe = path
-        .components()
-        .any(|c| c.as_os_str().to_str().is_some_and(|name| PROBE_FOLDERS.contains(&name)));
-    !probe && path.is_file()
+    !is_probe(path) && path.is_file()
+}
+
+fn is_probe(path: &Path) -> bool {
+    let name = |c: std::path::Component<'_>| c.as_os_str().to_str().map(str::to_owned);
+    path.components().filter_map(name).any(|n| PROBE_FOLDERS.contains(&n.as_str()))
 }
 
 fn link(call: &Call, command: &Command) -> Option<LinkStep> {
