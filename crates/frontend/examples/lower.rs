@@ -1,30 +1,32 @@
-//! Lowers one bitcode or textual IR file: prints the module (`--dump`) or how long it took.
+//! Lowers bitcode files and checks the result; `--dump` prints the text form instead.
 
-use std::path::PathBuf;
+use leakproof_frontend::{PathStyle, lower_bitcode};
 use std::time::Instant;
 
 fn main() {
     let dump = std::env::args().any(|a| a == "--dump");
     let cwd = std::env::current_dir().unwrap_or_default();
+    let style = PathStyle { cwd: cwd.clone(), comp_dir: cwd };
     for file in std::env::args().skip(1).filter(|a| !a.starts_with("--")) {
-        let style =
-            leakproof_frontend::PathStyle { cwd: cwd.clone(), comp_dir: PathBuf::from(&cwd) };
         let bytes = std::fs::read(&file).unwrap_or_default();
         let start = Instant::now();
-        match leakproof_frontend::lower_bitcode(&bytes, &file, &style) {
+        match lower_bitcode(&bytes, &file, &style) {
             Err(error) => println!("{file}: {error}"),
-            Ok(module) if dump => println!("{module:#?}"),
-            Ok(module) => {
-                let bodies = module.functions.values().filter_map(|f| f.body.as_ref());
-                let insts: usize = bodies.clone().map(|b| b.insts.len()).sum();
-                println!(
-                    "{file}: {} functions, {} bodies, {insts} instructions, {} types, {:.1} ms",
-                    module.functions.len(),
-                    bodies.count(),
-                    module.types.len(),
-                    start.elapsed().as_secs_f64() * 1e3
-                );
-            }
+            Ok(module) if dump => println!("{}", leakproof_ir::print_module(&module)),
+            Ok(module) => report(&file, &module, start.elapsed().as_secs_f64() * 1e3),
         }
+    }
+}
+
+fn report(file: &str, module: &leakproof_ir::Module, milliseconds: f64) {
+    let bodies = module.functions.values().filter_map(|f| f.body.as_ref());
+    let insts: usize = bodies.clone().map(|b| b.insts.len()).sum();
+    let (functions, bodies) = (module.functions.len(), bodies.count());
+    println!(
+        "{file}: {functions} functions, {bodies} bodies, {insts} instructions, {milliseconds:.1} ms"
+    );
+    if let Err(errors) = leakproof_ir::verify(module) {
+        println!("  {} errors", errors.len());
+        errors.iter().take(20).for_each(|error| println!("  {error}"));
     }
 }

@@ -4,8 +4,8 @@
 //! metadata are tables of small records, and whose function bodies are decoded one at a time.
 //! LLVM itself is not involved: building its in-memory module and tearing it down again costs
 //! several times what this whole crate needs for a unit, and its reader may end the process on
-//! malformed input. LLVM's library is called in one place only, [`normalise`], for what is not
-//! bitcode of the version that this reader knows: textual IR and bitcode of other releases.
+//! malformed input. The price is that only bitcode of the release below is read; clang turns
+//! everything else (textual IR, bitcode of other releases) into that.
 //!
 //! Invariant: no input makes the reader panic; ids in the tables are checked where they are used.
 
@@ -17,7 +17,6 @@ mod constants;
 mod layout;
 mod metadata;
 mod module;
-pub mod normalise;
 mod types;
 
 pub use attributes::{AttributeTable, Attributes};
@@ -37,6 +36,7 @@ pub enum ReadError {
     Truncated,
     #[error("malformed bitcode: {0}")]
     Malformed(&'static str),
-    #[error("bitcode written by {0}")]
+    /// Record layouts change between releases; guessing would give wrong answers.
+    #[error("bitcode written by {0}, not by LLVM 19")]
     OtherVersion(String),
 }

@@ -1,7 +1,6 @@
 //! Lowers one translation unit from LLVM bitcode to [`leakproof_ir::Module`].
 //!
-//! In: the bytes that clang wrote (or a `.bc`/`.ll` file), the unit's name, and how paths are to
-//! be shown. Out: the module, self-contained: no LLVM type, id or lifetime is left in it.
+//! In: the bytes that clang wrote, the unit's name, and how paths are to be shown. Out: the module, self-contained: no LLVM type, id or lifetime is left in it.
 //! The steps, in order, each in its file:
 //! 1. `symbols`: functions, globals and aliases get their ids, so that bodies can refer to them;
 //! 2. `initializer`: initial values of globals;
@@ -33,7 +32,7 @@ mod unit;
 mod variable;
 
 use crate::PathStyle;
-use crate::llvm::{self, ReadError, normalise};
+use crate::llvm::{self, ReadError};
 use leakproof_ir::Module;
 
 /// Why there is no module for some bytes.
@@ -41,16 +40,15 @@ use leakproof_ir::Module;
 pub enum LowerError {
     #[error("the file is empty")]
     Empty,
-    #[error("neither LLVM bitcode nor textual LLVM IR")]
-    NotIr,
-    /// LLVM's words for what is wrong with textual IR or with bitcode of another release.
-    #[error("not valid LLVM IR: {0}")]
-    Invalid(String),
+    /// Textual IR and bitcode of other releases have to go through clang first.
+    #[error("no LLVM bitcode")]
+    NotBitcode,
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
-/// Lowers bitcode or textual LLVM IR. Calls from several threads do not disturb each other.
+/// Lowers bitcode as clang writes it. There is no state between calls, so that units may be
+/// lowered on several threads.
 pub fn lower_bitcode(
     bytes: &[u8],
     unit_name: &str,
@@ -59,33 +57,6 @@ pub fn lower_bitcode(
     if bytes.is_empty() {
         return Err(LowerError::Empty);
     }
-    let Some(raw) = llvm::strip_wrapper(bytes) else {
-        return lower_text(bytes, unit_name, path_style);
-    };
-    match unit::lower(raw, unit_name, path_style) {
-        Err(ReadError::OtherVersion(_)) => lower_foreign(bytes, true, unit_name, path_style),
-        result => Ok(result?),
-    }
-}
-
-fn lower_text(bytes: &[u8], unit_name: &str, style: &PathStyle) -> Result<Module, LowerError> {
-    if bytes.contains(&0) {
-        return Err(LowerError::NotIr);
-    }
-    if bytes.trim_ascii().is_empty() {
-        return Err(LowerError::Empty);
-    }
-    lower_foreign(bytes, false, unit_name, style)
-}
-
-fn lower_foreign(
-    bytes: &[u8],
-    is_bitcode: bool,
-    unit_name: &str,
-    style: &PathStyle,
-) -> Result<Module, LowerError> {
-    let current = normalise::to_current_bitcode(bytes, is_bitcode).map_err(|complaint| {
-        LowerError::Invalid(complaint.lines().next().unwrap_or_default().trim().to_owned())
-    })?;
-    Ok(unit::lower(&current, unit_name, style)?)
+    let raw = llvm::strip_wrapper(bytes).ok_or(LowerError::NotBitcode)?;
+    Ok(unit::lower(raw, unit_name, path_style)?)
 }
