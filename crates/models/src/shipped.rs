@@ -20,4 +20,11 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "libc/cxx.model",
     "lib/glib.model",
     "lib/openssl.model",
+    "lib/compress.model",
+    "lib/libxml2.model",
+    "lib/sqlite.model",
+    "lib/curl.model",
+    "lib/json.model",
+    "lib/pcre.model",
+    "lib/event.model",
 ];
