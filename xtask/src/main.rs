@@ -1,2 +1,20 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks, run with `cargo xtask TASK`.
+//!
+//!     cargo xtask bench frontend [PROJECT...]   docs/benchmarks/frontend.md from a real run
+//!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
+
+mod bench;
+mod fixtures;
+
+use anyhow::{Result, bail};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
+        ["bench-load", rest @ ..] => bench::load::run(rest),
+        ["fixtures", rest @ ..] => fixtures::run(rest),
+        _ => bail!("usage: cargo xtask (bench frontend [PROJECT...] | fixtures [-v] [FILTER])"),
+    }
+}

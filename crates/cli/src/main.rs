@@ -10,7 +10,6 @@ mod failure;
 mod inputs;
 mod output;
 mod ui;
-mod usage;
 
 use std::process::ExitCode;
 

@@ -23,6 +23,7 @@ mod paths;
 mod progress;
 mod project;
 mod unit;
+pub mod usage;
 pub mod watch;
 
 pub use error::FrontendError;

@@ -3,10 +3,10 @@
 use crate::inputs::{Input, InputArgs};
 use crate::output;
 use crate::ui::Ui;
-use crate::usage::Usage;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use leakproof_findings::{Report, Skipped, Sources};
+use leakproof_frontend::usage::Usage;
 use leakproof_report::{SarifOptions, TextOptions};
 use std::io::IsTerminal;
 use std::path::PathBuf;

@@ -1,4 +1,6 @@
 //! What the run cost: CPU time of this process and of its children, and peak memory, from `/proc`.
+//!
+//! Children count only once they have ended.
 
 use std::fmt;
 

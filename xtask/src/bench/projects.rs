@@ -1,0 +1,142 @@
+//! Real programs of different build systems: where they come from and how they are built.
+
+use super::work_folder;
+use anyhow::{Context, Result, bail};
+use leakproof_frontend::watch::watch;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A program that is fetched, configured and built.
+pub struct BenchProject {
+    /// The Debian source package.
+    pub name: &'static str,
+    pub build_system: &'static str,
+    /// Debian packages that its build needs besides a compiler and make.
+    pub packages: &'static [&'static str],
+    /// Shell commands that come before the build; they are not watched.
+    pub configure: &'static str,
+    /// The build, run by a shell and watched.
+    pub build: &'static str,
+}
+
+pub const PROJECTS: &[BenchProject] = &[
+    BenchProject {
+        name: "bzip2",
+        build_system: "make",
+        packages: &[],
+        configure: "make clean",
+        build: "make -j2 bzip2 bzip2recover",
+    },
+    BenchProject {
+        name: "zlib",
+        build_system: "own configure",
+        packages: &[],
+        configure: "./configure && make clean",
+        build: "make -j2",
+    },
+    BenchProject {
+        name: "json-c",
+        build_system: "cmake, ninja",
+        packages: &["cmake", "ninja-build"],
+        configure: "rm -rf out && cmake -G Ninja -S . -B out",
+        build: "ninja -C out",
+    },
+    BenchProject {
+        name: "pkgconf",
+        build_system: "meson, ninja",
+        packages: &["meson", "ninja-build"],
+        configure: "rm -rf out && meson setup out",
+        build: "ninja -C out",
+    },
+    BenchProject {
+        name: "memcached",
+        build_system: "autotools",
+        packages: &["autoconf", "automake", "libevent-dev"],
+        configure: "([ -x configure ] || autoreconf -fi) && ./configure --disable-docs && make clean",
+        build: "make -j2 memcached",
+    },
+    BenchProject {
+        name: "htop",
+        build_system: "autotools",
+        packages: &["autoconf", "automake", "libncurses-dev"],
+        configure: "([ -x configure ] || ./autogen.sh) && ./configure && make clean",
+        build: "make -j2",
+    },
+    BenchProject {
+        name: "tmux",
+        build_system: "autotools",
+        packages: &[
+            "autoconf",
+            "automake",
+            "bison",
+            "libevent-dev",
+            "libncurses-dev",
+            "libutempter-dev",
+        ],
+        configure: "([ -x configure ] || autoreconf -fi) && ./configure --enable-utempter && make clean",
+        build: "make -j2",
+    },
+    BenchProject {
+        name: "openssh",
+        build_system: "autotools",
+        packages: &["autoconf", "automake", "libssl-dev", "zlib1g-dev"],
+        configure: "([ -x configure ] || autoreconf -fi) && ./configure && make clean",
+        build: "make -j2",
+    },
+];
+
+impl BenchProject {
+    /// The folder with the project's compile database; fetched and built when it is not there yet.
+    pub fn prepare(&self) -> Result<PathBuf> {
+        let folder = work_folder().join(self.name);
+        let database = folder.join("compile_commands.json");
+        if !database.is_file() {
+            std::fs::create_dir_all(&folder)?;
+            let tree = self.fetch(&folder)?;
+            shell(&tree, self.configure).with_context(|| format!("{}: configure", self.name))?;
+            let build: Vec<OsString> = ["sh", "-c", self.build].map(OsString::from).to_vec();
+            let recording = watch(&build, &tree, true)?;
+            if let Some(status) = &recording.failure {
+                bail!("{}: its build failed: {status}", self.name);
+            }
+            recording.keep(&database)?;
+        }
+        Ok(folder)
+    }
+
+    /// The unpacked source tree.
+    fn fetch(&self, folder: &Path) -> Result<PathBuf> {
+        if let Some(tree) = source_tree(folder)? {
+            return Ok(tree);
+        }
+        eprintln!("fetching {} from Debian", self.name);
+        if !self.packages.is_empty() {
+            let install = format!(
+                "apt-get install -qq -y --no-install-recommends {}",
+                self.packages.join(" ")
+            );
+            shell(folder, &install).context("as root: apt-get install")?;
+        }
+        shell(folder, &format!("apt-get source -qq {}", self.name))
+            .context("apt-get source (it needs a deb-src line in the sources of apt)")?;
+        source_tree(folder)?.with_context(|| format!("{}: no source tree came", self.name))
+    }
+}
+
+fn source_tree(folder: &Path) -> Result<Option<PathBuf>> {
+    let mut trees: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.flatten().map(|e| e.path()).filter(|p| p.is_dir()).collect();
+    trees.sort();
+    Ok(trees.into_iter().next())
+}
+
+/// Runs a line of shell; its output goes to a log and is shown when it fails.
+fn shell(folder: &Path, line: &str) -> Result<()> {
+    let output =
+        Command::new("sh").args(["-c", line]).current_dir(folder).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        bail!("`{line}` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
