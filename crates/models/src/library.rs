@@ -6,15 +6,16 @@
 
 use crate::ast::{Effect, Model, Outcome, Place, Returns};
 use crate::error::{ErrorKind, Fault, ModelError, Pos, closest};
-use crate::parser::{Alias, Parsed, for_each_arg, parse};
+use crate::parser::{Alias, FamilyItem, Parsed, for_each_arg, parse};
 use crate::shipped;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Models by function name.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
-    models: BTreeMap<String, Model>,
+    /// Shared with the shipped library, which a library with user files starts from.
+    models: BTreeMap<String, Arc<Model>>,
     families: BTreeMap<String, Family>,
     /// Position of each entry in the order of the files.
     order: BTreeMap<String, usize>,
@@ -67,12 +68,12 @@ impl Library {
     }
 
     pub fn get(&self, name: &str) -> Option<&Model> {
-        self.models.get(name)
+        self.models.get(name).map(Arc::as_ref)
     }
 
     /// All models in name order.
     pub fn iter(&self) -> impl Iterator<Item = &Model> {
-        self.models.values()
+        self.models.values().map(Arc::as_ref)
     }
 
     pub fn len(&self) -> usize {
@@ -126,37 +127,46 @@ fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
 
 /// The shipped library with `user` files over it, and all faults of both.
 pub(crate) fn build(user: &[(&str, &str)]) -> (Library, Vec<ModelError>) {
-    let mut builder = Builder::default();
-    builder.layer(shipped::FILES);
+    static SHIPPED: OnceLock<Builder> = OnceLock::new();
+    let shipped = SHIPPED.get_or_init(|| {
+        let mut builder = Builder::default();
+        builder.layer(shipped::FILES);
+        builder
+    });
+    let mut builder = shipped.clone();
     builder.layer(user);
     builder.resolve_aliases();
-    builder.check_families();
     (builder.library, builder.errors)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Builder {
     library: Library,
     errors: Vec<ModelError>,
     /// Aliases by name with their file; an entry of the same name in a later layer removes one.
-    aliases: BTreeMap<String, (String, Alias)>,
-    family_uses: Vec<(String, String, Pos)>,
+    aliases: BTreeMap<String, Arc<(String, Alias)>>,
 }
 
 impl Builder {
     /// Adds files whose names are unique among themselves and replace those of earlier layers.
     fn layer(&mut self, files: &[(&str, &str)]) {
-        let mut seen: BTreeMap<String, String> = BTreeMap::new();
-        for (file, text) in files {
-            let parsed = parse(text);
+        let parsed: Vec<(&str, Parsed)> =
+            files.iter().map(|(file, text)| (*file, parse(text))).collect();
+        for (file, parsed) in &parsed {
             self.errors.extend(parsed.faults.iter().map(|f| f.clone().in_file(file)));
-            self.declare_families(file, &parsed);
+            self.declare_families(file, &parsed.families);
+        }
+        for (file, parsed) in &parsed {
+            self.check_families(file, &parsed.family_uses);
+        }
+        let mut seen: BTreeMap<String, String> = BTreeMap::new();
+        for (file, parsed) in parsed {
             self.add_entries(file, parsed, &mut seen);
         }
     }
 
-    fn declare_families(&mut self, file: &str, parsed: &Parsed) {
-        for item in &parsed.families {
+    fn declare_families(&mut self, file: &str, items: &[FamilyItem]) {
+        for item in items {
             match self.library.families.get(&item.name) {
                 Some(first) if first.kind != item.kind => {
                     let message = format!(
@@ -173,8 +183,6 @@ impl Builder {
                 }
             }
         }
-        let uses = parsed.family_uses.iter();
-        self.family_uses.extend(uses.map(|(name, pos)| (name.clone(), file.to_owned(), *pos)));
     }
 
     fn add_entries(&mut self, file: &str, parsed: Parsed, seen: &mut BTreeMap<String, String>) {
@@ -187,13 +195,13 @@ impl Builder {
                     file: file.to_owned(),
                     line: entry.pos.line,
                 };
-                self.library.models.insert(entry.name, model);
+                self.library.models.insert(entry.name, Arc::new(model));
             }
         }
         for alias in parsed.aliases {
             if self.claim(&alias.name, alias.pos, file, seen) {
                 self.library.models.remove(&alias.name);
-                self.aliases.insert(alias.name.clone(), (file.to_owned(), alias));
+                self.aliases.insert(alias.name.clone(), Arc::new((file.to_owned(), alias)));
             }
         }
     }
@@ -222,7 +230,7 @@ impl Builder {
         for name in names {
             match self.resolve(&name) {
                 Ok(model) => {
-                    self.library.models.insert(name, model);
+                    self.library.models.insert(name, Arc::new(model));
                 }
                 Err(error) => self.errors.push(error),
             }
@@ -261,17 +269,17 @@ impl Builder {
         Fault::new(pos, kind).did_you_mean(target, known).in_file(file)
     }
 
-    fn check_families(&mut self) {
-        for (name, file, pos) in std::mem::take(&mut self.family_uses) {
-            if self.library.families.contains_key(&name) {
+    fn check_families(&mut self, file: &str, uses: &[(String, Pos)]) {
+        for (name, pos) in uses {
+            if self.library.families.contains_key(name) {
                 continue;
             }
             let known = self.library.families.keys().map(String::as_str);
             let declare = format!("declare it first: `family {name} is memory` or `is resource`");
-            let fault = Fault::new(pos, ErrorKind::UnknownFamily(name.clone()))
+            let fault = Fault::new(*pos, ErrorKind::UnknownFamily(name.clone()))
                 .hint(declare)
-                .did_you_mean(&name, known);
-            self.errors.push(fault.in_file(&file));
+                .did_you_mean(name, known);
+            self.errors.push(fault.in_file(file));
         }
     }
 }
