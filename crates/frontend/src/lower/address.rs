@@ -1,10 +1,10 @@
 //! Address computations.
 
-use super::constant::sign_extend;
+use super::constant::{Static, sign_extend};
 use super::function::FunctionLowering;
 use super::unit::PendingField;
 use crate::llvm::{Range, Type, TypeRef};
-use leakproof_ir::{Index, InstKind, Ty, ValueId, ValueKind};
+use leakproof_ir::{Index, InstKind, Ty};
 use smallvec::SmallVec;
 
 /// What an address computation adds up to.
@@ -18,20 +18,18 @@ struct Sum {
 
 impl FunctionLowering<'_> {
     pub fn gep(&mut self, number: u32, ty: TypeRef, source: TypeRef, operands: Range) {
-        let operands: SmallVec<[ValueId; 4]> =
-            operands.of(&self.body.pool).iter().map(|v| self.value(*v as u32)).collect();
         let result = self.unit.shapes.ty(ty);
-        let sum = match operands.split_first() {
-            Some((base, indices)) if result == Ty::Ptr => {
-                self.add_up(source, indices).map(|sum| (*base, sum))
-            }
+        let sum = match operands.of(&self.body.pool).split_first() {
+            Some((_, indices)) if result == Ty::Ptr => self.add_up(source, indices),
             _ => None,
         };
-        let Some((base, sum)) = sum else {
-            let operands = operands.into_iter().collect();
+        let mut operands = operands.of(&self.body.pool).iter().map(|v| *v as u32);
+        let (Some(sum), Some(base)) = (sum, operands.next()) else {
+            let operands = operands.map(|v| self.value(v)).collect();
             self.define(number, InstKind::Opaque { operands }, result);
             return;
         };
+        let base = self.value(base);
         let inst = self.insts.next_id();
         if let Some(structure) = sum.structure {
             self.unit.pending.push(PendingField { function: self.function, inst, structure });
@@ -41,17 +39,17 @@ impl FunctionLowering<'_> {
     }
 
     /// `None` when a struct has no field of that number.
-    fn add_up(&self, source: TypeRef, indices: &[ValueId]) -> Option<Sum> {
-        let raw = &self.unit.raw;
+    fn add_up(&mut self, source: TypeRef, indices: &[u64]) -> Option<Sum> {
         let mut sum = Sum::default();
         let mut ty = source;
-        for (position, &index) in indices.iter().enumerate() {
-            let field = match (self.values[index].kind, raw.types.get(ty)) {
-                (ValueKind::Int(field), Type::Struct { .. }) if position > 0 => Some(field),
-                (_, Type::Struct { .. }) if position > 0 => return None,
+        for (position, index) in indices.iter().map(|v| *v as u32).enumerate() {
+            let constant = match self.unit.evaluate(index, 0) {
+                Static::Int(bits) => Some(bits),
                 _ => None,
             };
-            if let Some(field) = field {
+            let raw = &self.unit.raw;
+            if position > 0 && matches!(raw.types.get(ty), Type::Struct { .. }) {
+                let field = constant?;
                 let offset = raw.layout.field_offsets(ty).get(usize::try_from(field).ok()?)?;
                 sum.offset = sum.offset.wrapping_add(*offset as i64);
                 sum.structure.get_or_insert(ty);
@@ -61,20 +59,16 @@ impl FunctionLowering<'_> {
             if position > 0 {
                 ty = raw.types.element(ty, 0)?;
             }
-            self.add_index(index, raw.layout.alloc_size(ty) as i64, &mut sum);
+            let scale = raw.layout.alloc_size(ty) as i64;
+            match constant {
+                Some(bits) => {
+                    let steps = sign_extend(bits, self.unit.shapes.ty(raw.type_of(index))) as i64;
+                    sum.offset = sum.offset.wrapping_add(steps.wrapping_mul(scale));
+                }
+                None if scale == 0 => {}
+                None => sum.indices.push(Index { value: self.value(index), scale }),
+            }
         }
         Some(sum)
-    }
-
-    fn add_index(&self, index: ValueId, scale: i64, sum: &mut Sum) {
-        let value = self.values[index];
-        match value.kind {
-            ValueKind::Int(bits) => {
-                let steps = sign_extend(bits, value.ty) as i64;
-                sum.offset = sum.offset.wrapping_add(steps.wrapping_mul(scale));
-            }
-            _ if scale == 0 => {}
-            _ => sum.indices.push(Index { value: index, scale }),
-        }
     }
 }

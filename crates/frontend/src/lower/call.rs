@@ -1,11 +1,11 @@
 //! Calls, and LLVM's intrinsics, which look like calls.
 
-use super::constant::bin_op;
-use super::function::FunctionLowering;
+use super::constant::{Static, bin_op};
+use super::function::{Content, FunctionLowering};
 use super::intrinsic::{Extremum, Intrinsic};
-use super::promote::intrinsic;
+use super::promote::{intrinsic, value_arguments};
 use crate::llvm::{Constant, MdId, Range, TypeRef, md_code};
-use leakproof_ir::{BinOp, Callee, Index, InstId, InstKind, Pred, Ty, ValueId, ValueKind};
+use leakproof_ir::{BinOp, Callee, Index, InstId, InstKind, Pred, Ty, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 /// Where the result of a call goes: value number and type.
@@ -17,7 +17,7 @@ impl FunctionLowering<'_> {
             Some(Intrinsic::DebugDeclare | Intrinsic::DebugValue) => {
                 self.debug_call(intrinsic(self.unit, callee), args);
             }
-            Some(intrinsic) => self.intrinsic(intrinsic, result, args),
+            Some(intrinsic) => self.intrinsic(intrinsic, result, callee, args),
             None => {
                 self.real_call(result, callee, args, attributes);
             }
@@ -32,7 +32,7 @@ impl FunctionLowering<'_> {
         args: Range,
         attributes: u64,
     ) -> InstId {
-        let args: SmallVec<[ValueId; 4]> = self.arguments(args);
+        let args = self.arguments(args);
         let callee = self.callee(callee);
         let declared = match callee {
             Callee::Direct(f) => self.unit.out.functions[f].attrs.noreturn,
@@ -53,10 +53,7 @@ impl FunctionLowering<'_> {
         id
     }
 
-    fn arguments<const N: usize>(&mut self, args: Range) -> SmallVec<[ValueId; N]>
-    where
-        [ValueId; N]: smallvec::Array<Item = ValueId>,
-    {
+    fn arguments(&mut self, args: Range) -> SmallVec<[ValueId; 4]> {
         args.of(&self.body.pool).iter().map(|v| self.value(*v as u32)).collect()
     }
 
@@ -64,19 +61,23 @@ impl FunctionLowering<'_> {
         if self.unit.raw.constant(callee) == Some(Constant::Asm) {
             return Callee::Asm;
         }
-        let value = self.value(callee);
-        match self.values[value].kind {
-            ValueKind::Function(f) => Callee::Direct(f),
-            _ => Callee::Indirect(value),
+        match self.unit.evaluate(callee, 0) {
+            Static::Function(f) => Callee::Direct(f),
+            _ => Callee::Indirect(self.value(callee)),
         }
     }
 
-    fn intrinsic(&mut self, intrinsic: Intrinsic, result: CallResult, raw_args: Range) {
-        let args: SmallVec<[ValueId; 4]> = match intrinsic {
-            // The slot may be promoted, and then is no value; metadata is none either.
-            Intrinsic::LifetimeStart | Intrinsic::LifetimeEnd | Intrinsic::Nothing => smallvec![],
-            _ => self.arguments(raw_args),
-        };
+    fn intrinsic(
+        &mut self,
+        intrinsic: Intrinsic,
+        result: CallResult,
+        callee: u32,
+        raw_args: Range,
+    ) {
+        let numbers = value_arguments(self.unit, callee, raw_args.of(&self.body.pool));
+        let needed = intrinsic.arguments();
+        let args: SmallVec<[ValueId; 4]> =
+            numbers.into_iter().take(needed).map(|v| self.value(v)).collect();
         match (intrinsic, args.as_slice(), result) {
             (Intrinsic::MemCopy, &[dst, src, len, ..], _) => {
                 self.emit(InstKind::MemCopy { dst, src, len });
@@ -124,8 +125,7 @@ impl FunctionLowering<'_> {
         let Some(number) = args.of(&self.body.pool).last().map(|v| *v as u32) else { return };
         match (self.slots.promoted(number), intrinsic) {
             (Some(slot), Intrinsic::LifetimeStart) => {
-                let undef = self.undef(self.slots.slots[slot].ty);
-                self.set_content(slot, undef);
+                self.set_content(slot, Content::Undefined);
             }
             (None, Intrinsic::LifetimeEnd) => {
                 let slot = self.value(number);

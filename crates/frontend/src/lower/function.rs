@@ -5,7 +5,9 @@
 //! and restored on the way up.
 
 use super::cfg::Cfg;
-use super::promote::Slots;
+use super::compact::drop_empty_blocks;
+use super::intrinsic::Intrinsic;
+use super::promote::{Slots, intrinsic};
 use super::unit::Unit;
 use crate::llvm::{Body, Inst as RawInst, Op, Range, Value};
 use leakproof_ir::{
@@ -39,8 +41,10 @@ pub struct FunctionLowering<'f> {
     map: Vec<Option<ValueId>>,
     block_ids: Vec<Option<BlockId>>,
     /// Content of each promoted slot at the current point, and what to restore on the way up.
-    contents: Vec<ValueId>,
-    undo: Vec<(usize, ValueId)>,
+    contents: Vec<Content>,
+    undo: Vec<(usize, Content)>,
+    /// The undefined value of each slot, once somebody read it.
+    undefined: Vec<Option<ValueId>>,
     /// Instructions that go to the start of the entry block.
     early: Vec<InstId>,
     /// The block being filled.
@@ -94,6 +98,7 @@ impl Unit {
             map,
             block_ids: Vec::new(),
             contents: Vec::new(),
+            undefined: Vec::new(),
             undo: Vec::new(),
             early: Vec::new(),
             current: Vec::new(),
@@ -105,6 +110,15 @@ impl Unit {
         lowering.run();
         scratch.map = lowering.finish();
     }
+}
+
+/// What a promoted slot holds.
+#[derive(Clone, Copy)]
+pub enum Content {
+    Undefined,
+    Value(ValueId),
+    /// A value number that is looked up when somebody reads the slot.
+    Number(u32),
 }
 
 /// The phi of a promoted slot.
@@ -127,11 +141,8 @@ impl FunctionLowering<'_> {
         self.number_blocks();
         self.declare_variables();
         self.create_slot_phis();
-        for index in 0..self.slots.slots.len() {
-            let ty = self.slots.slots[index].ty;
-            let undef = self.undef(ty);
-            self.contents.push(undef);
-        }
+        self.contents = vec![Content::Undefined; self.slots.slots.len()];
+        self.undefined = vec![None; self.slots.slots.len()];
         let mut steps = Vec::new();
         if !self.blocks.is_empty() {
             steps.push(Step::Enter(0));
@@ -185,11 +196,16 @@ impl FunctionLowering<'_> {
             if self.body.has_value_records {
                 self.records_before(index);
             }
+            let before = self.loc;
             self.set_loc(inst);
             if inst.op.is_terminator() {
                 term = (self.terminator(block, inst), self.loc);
             } else {
                 self.instruction(inst);
+                if self.is_lifetime(inst.op) {
+                    // The end of a scope is no position for the jump that comes after it.
+                    self.loc = before;
+                }
             }
         }
         self.feed_successors(block);
@@ -203,6 +219,12 @@ impl FunctionLowering<'_> {
         if loc.is_known() {
             self.loc = loc;
         }
+    }
+
+    fn is_lifetime(&self, op: Op) -> bool {
+        let Op::Call { callee, .. } = op else { return false };
+        let intrinsic = intrinsic(self.unit, callee);
+        matches!(intrinsic, Some(Intrinsic::LifetimeStart | Intrinsic::LifetimeEnd))
     }
 
     /// Phis exist before the walk, because a block is fed by predecessors that come before it.
@@ -224,7 +246,7 @@ impl FunctionLowering<'_> {
         for index in 0..self.slot_phis[block as usize].len() {
             let phi = self.slot_phis[block as usize][index];
             self.current.push(phi.inst);
-            self.set_content(phi.slot, phi.value);
+            self.set_content(phi.slot, Content::Value(phi.value));
         }
     }
 
@@ -242,15 +264,18 @@ impl FunctionLowering<'_> {
     /// Tells the phis of the successors what the slots hold at the end of this block.
     fn feed_successors(&mut self, block: u32) {
         let from = self.block_id(block);
-        let FunctionLowering { cfg, slot_phis, insts, contents, .. } = self;
-        let succs = cfg.succs.of(block);
-        for (index, target) in succs.iter().enumerate() {
-            if succs[..index].contains(target) {
+        for index in 0..self.cfg.succs.of(block).len() {
+            let succs = self.cfg.succs.of(block);
+            let target = succs[index];
+            // A block that is reached by two edges is fed once.
+            if succs[..index].contains(&target) {
                 continue;
             }
-            for phi in &slot_phis[*target as usize] {
-                if let InstKind::Phi { incoming } = &mut insts[phi.inst].kind {
-                    incoming.push((from, contents[phi.slot]));
+            for phi in 0..self.slot_phis[target as usize].len() {
+                let phi = self.slot_phis[target as usize][phi];
+                let content = self.content(phi.slot);
+                if let InstKind::Phi { incoming } = &mut self.insts[phi.inst].kind {
+                    incoming.push((from, content));
                 }
             }
         }
@@ -273,7 +298,8 @@ impl FunctionLowering<'_> {
 
     /// Stores the body; gives back the buffer.
     fn finish(mut self) -> Vec<Option<ValueId>> {
-        let mut blocks: Arena<BlockId, Block> = self.blocks.into_iter().flatten().collect();
+        let blocks = self.blocks.into_iter().flatten().collect();
+        let mut blocks = drop_empty_blocks(blocks, &mut self.insts);
         if let Some((_, entry)) = blocks.iter_mut().next() {
             self.early.append(&mut entry.insts);
             entry.insts = self.early;
@@ -287,12 +313,22 @@ impl FunctionLowering<'_> {
         self.map
     }
 
-    pub fn content(&self, slot: usize) -> ValueId {
-        self.contents[slot]
+    /// What a promoted slot holds.
+    pub fn content(&mut self, slot: usize) -> ValueId {
+        match (self.contents[slot], self.undefined[slot]) {
+            (Content::Value(value), _) | (Content::Undefined, Some(value)) => value,
+            (Content::Number(number), _) => self.value(number),
+            (Content::Undefined, None) => {
+                let value = self.undef(self.slots.slots[slot].ty);
+                self.undefined[slot] = Some(value);
+                value
+            }
+        }
     }
 
-    pub fn set_content(&mut self, slot: usize, value: ValueId) {
-        let old = std::mem::replace(&mut self.contents[slot], value);
+    /// Gives a promoted slot a new content.
+    pub fn set_content(&mut self, slot: usize, content: Content) {
+        let old = std::mem::replace(&mut self.contents[slot], content);
         self.undo.push((slot, old));
     }
 

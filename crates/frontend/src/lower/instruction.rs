@@ -1,9 +1,9 @@
 //! Instructions other than calls and terminators.
 
 use super::constant::{bin_op, cast_op};
-use super::function::FunctionLowering;
-use crate::llvm::{Inst, Op, Range, TypeRef};
-use leakproof_ir::{InstKind, Pred, RmwOp, Ty, ValueId, ValueKind};
+use super::function::{Content, FunctionLowering};
+use crate::llvm::{Constant, Inst, Op, Range, TypeRef};
+use leakproof_ir::{InstKind, Pred, RmwOp, Ty, ValueId};
 use smallvec::{SmallVec, smallvec};
 
 impl FunctionLowering<'_> {
@@ -64,11 +64,11 @@ impl FunctionLowering<'_> {
             return;
         }
         let size = self.unit.raw.layout.alloc_size(ty);
-        let count = self.value(count);
-        let single = self.values[count].kind == ValueKind::Int(1);
+        let single = self.unit.raw.constant(count) == Some(Constant::Int(1));
+        let count = (!single).then(|| self.value(count));
         let var = self.slot_vars.get(&number).copied();
         let source = var.and_then(|v| self.vars[v].ty);
-        let kind = InstKind::Alloca { size, count: (!single).then_some(count), var, ty: source };
+        let kind = InstKind::Alloca { size, count, var, ty: source };
         // Slots stand together at the top of the function; each has the position of its variable.
         let here = self.loc;
         self.loc = var.map_or(here, |v| self.vars[v].loc);
@@ -91,12 +91,12 @@ impl FunctionLowering<'_> {
     }
 
     fn store(&mut self, ptr: u32, value: u32) {
+        if let Some(slot) = self.slots.promoted(ptr) {
+            self.set_content(slot, Content::Number(value));
+            return self.assigned(ptr, value);
+        }
         let raw_ty = self.unit.raw.type_of(value);
         let content = self.value(value);
-        if let Some(slot) = self.slots.promoted(ptr) {
-            self.set_content(slot, content);
-            return self.assigned(ptr, content);
-        }
         let ptr = self.value(ptr);
         match self.unit.shapes.ty(raw_ty) {
             Ty::Tuple(_) => self.store_tuple(raw_ty, ptr, content),

@@ -93,4 +93,23 @@ impl Intrinsic {
         });
         Some(known.map_or(Intrinsic::Opaque, |(_, intrinsic)| *intrinsic))
     }
+
+    /// How many leading arguments matter.
+    pub fn arguments(self) -> usize {
+        match self {
+            Intrinsic::MemCopy | Intrinsic::MemSet => 3,
+            Intrinsic::VaCopy
+            | Intrinsic::Overflow(_)
+            | Intrinsic::Extremum(_)
+            | Intrinsic::PtrMask => 2,
+            Intrinsic::VaStart | Intrinsic::Same | Intrinsic::Abs => 1,
+            // A slot may be promoted, and then its address is no value.
+            Intrinsic::LifetimeStart
+            | Intrinsic::LifetimeEnd
+            | Intrinsic::Nothing
+            | Intrinsic::DebugDeclare
+            | Intrinsic::DebugValue => 0,
+            Intrinsic::Opaque => usize::MAX,
+        }
+    }
 }

@@ -4,9 +4,10 @@
 //! The steps, in order, each in its file:
 //! 1. `symbols`: functions, globals and aliases get their ids, so that bodies can refer to them;
 //! 2. `initializer`: initial values of globals;
-//! 3. per function: `cfg` (reachable blocks, dominators), `promote` (which stack slots become SSA
+//! 3. per function: `thread` (cleanup code is copied per destination), `cfg` (reachable blocks, dominators), `promote` (which stack slots become SSA
 //!    values, where phis go), then `function` walks the dominator tree and lowers instruction by
-//!    instruction (`instruction`, `address`, `aggregate`, `call`, `control`, `variable`);
+//!    instruction (`instruction`, `address`, `aggregate`, `call`, `control`, `variable`), and
+//!    `compact` drops the blocks that nothing is left of;
 //! 4. `struct_names`: address computations learn the source struct whose field they select, which
 //!    is known only when all debug types have been seen.
 //!
@@ -17,6 +18,7 @@ mod address;
 mod aggregate;
 mod call;
 mod cfg;
+mod compact;
 mod constant;
 mod control;
 mod function;
@@ -28,6 +30,7 @@ mod promote;
 mod source_type;
 mod struct_names;
 mod symbols;
+mod thread;
 mod unit;
 mod variable;
 

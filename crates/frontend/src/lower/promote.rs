@@ -11,8 +11,9 @@
 use super::cfg::Cfg;
 use super::intrinsic::Intrinsic;
 use super::unit::{Callable, Unit};
-use crate::llvm::{Body, Constant, Inst, Op, Range, Value};
+use crate::llvm::{Body, Constant, Inst, Op, Range, Type, TypeRef, Value};
 use leakproof_ir::Ty;
+use smallvec::SmallVec;
 
 const NONE: u32 = u32::MAX;
 
@@ -124,11 +125,14 @@ impl Slots {
                 | Intrinsic::DebugValue
                 | Intrinsic::Nothing,
             ) => {}
-            _ => args.iter().for_each(|arg| self.escape(*arg as u32)),
+            Some(_) => {
+                value_arguments(unit, callee, args).into_iter().for_each(|arg| self.escape(arg));
+            }
+            None => args.iter().for_each(|arg| self.escape(*arg as u32)),
         }
     }
 
-    fn is_whole(&self, unit: &Unit, ptr: u32, ty: crate::llvm::TypeRef) -> bool {
+    fn is_whole(&self, unit: &Unit, ptr: u32, ty: TypeRef) -> bool {
         let slot = self.candidate(ptr).map(|slot| self.slots[slot as usize].ty);
         slot.is_none_or(|slot| slot == unit.shapes.ty(ty))
     }
@@ -237,8 +241,26 @@ pub fn intrinsic(unit: &Unit, callee: u32) -> Option<Intrinsic> {
     }
 }
 
-/// Calls `f` with every value that an operation reads, loads and stores of slots excepted.
-fn for_each_operand(body: &Body, op: Op, mut f: impl FnMut(u32)) {
+/// The arguments of an intrinsic that are values: some take metadata, numbered on its own.
+pub fn value_arguments(unit: &Unit, callee: u32, args: &[u64]) -> SmallVec<[u32; 4]> {
+    let function = match unit.raw.values.get(callee as usize).map(|v| v.0) {
+        Some(Value::Function(index)) => unit.raw.functions.get(index as usize),
+        _ => None,
+    };
+    let params = match function.map(|f| unit.raw.types.get(f.ty)) {
+        Some(Type::Function { params, .. }) => params.as_slice(),
+        _ => &[],
+    };
+    let is_value = |position: usize| {
+        let param = params.get(position).map(|p| unit.raw.types.get(*p));
+        !matches!(param, Some(Type::Metadata))
+    };
+    let values = args.iter().enumerate().filter(|(position, _)| is_value(*position));
+    values.map(|(_, v)| *v as u32).collect()
+}
+
+/// Calls `f` with every value that an operation reads.
+pub fn for_each_operand(body: &Body, op: Op, mut f: impl FnMut(u32)) {
     let pool = |range: Range| range.of(&body.pool).iter().map(|v| *v as u32);
     let evens = |range: Range| range.of(&body.pool).iter().step_by(2).map(|v| *v as u32);
     match op {

@@ -6,6 +6,7 @@ use super::intrinsic::Intrinsic;
 use super::location::Locations;
 use super::source_type::SourceTypes;
 use super::struct_names;
+use super::thread::thread_cleanups;
 use crate::PathStyle;
 use crate::llvm::{self, Body, Cursor, ReadError, Record, TypeRef};
 use leakproof_ir::{FuncId, InstId, Module};
@@ -70,6 +71,7 @@ impl Unit {
             let Some(position) = self.raw.functions[index].body else { continue };
             let Callable::Function(function) = self.callables[index] else { continue };
             body.read(&mut self.raw, cursor, &mut record, index, position)?;
+            thread_cleanups(self, &mut body);
             self.lower_body(function, index, &body, &mut scratch);
             let module_level = body.leave(&mut self.raw);
             self.types.forget_from(module_level);

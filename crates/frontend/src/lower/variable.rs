@@ -4,7 +4,7 @@ use super::function::FunctionLowering;
 use super::intrinsic::Intrinsic;
 use super::promote::intrinsic;
 use crate::llvm::{DebugRecord, MdId, Op, Value, md_code};
-use leakproof_ir::{InstKind, Loc, ValueId, ValueKind, Var, VarId};
+use leakproof_ir::{InstKind, Loc, ValueKind, Var, VarId};
 
 impl FunctionLowering<'_> {
     /// Learns from the debug records which slots are variables, and names the parameters.
@@ -113,8 +113,9 @@ impl FunctionLowering<'_> {
     }
 
     /// A promoted slot got a new content: so did the variable that it is.
-    pub fn assigned(&mut self, slot: u32, value: ValueId) {
+    pub fn assigned(&mut self, slot: u32, value: u32) {
         let Some(&var) = self.slot_vars.get(&slot) else { return };
+        let value = self.value(value);
         if self.values[value].kind == ValueKind::Undef {
             return;
         }
