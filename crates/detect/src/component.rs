@@ -118,17 +118,23 @@ fn run_function(
         Limit::Steps => "step budget".to_owned(),
         Limit::Terms => "term budget".to_owned(),
     });
+    let keeps_locals = function.name == "main" && !env.options.at_exit;
+    let candidates = exec.candidates(keeps_locals);
     if report {
-        find_leaks(env, &mut exec, f, &mut outcome);
+        find_leaks(env, &mut exec, candidates, &mut outcome);
     }
     let summary = exec.summarise();
     (summary, outcome)
 }
 
-fn find_leaks(env: &Env<'_>, exec: &mut Exec<'_>, f: FuncRef, outcome: &mut Outcome) {
-    let keeps_locals = env.program.function(f).name == "main" && !env.options.at_exit;
+fn find_leaks(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    candidates: Vec<Candidate>,
+    outcome: &mut Outcome,
+) {
     let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
-    for candidate in exec.candidates(keeps_locals) {
+    for candidate in candidates {
         let object = &exec.objects[candidate.object.0 as usize];
         if !is_reported(env, &object.family) {
             continue;

@@ -6,7 +6,7 @@
 
 use crate::exec::{Exec, Note, NoteKind};
 use crate::memory::Leaves;
-use crate::state::State;
+use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Object, Site, Slot, What};
 use leakproof_guard::{SymInfo, Term, Terms};
 use leakproof_ir::{Callee, Function, InstId, Loc, SourceType, Ty, TypeId, ValueId};
@@ -86,9 +86,12 @@ impl Exec<'_> {
         if let [leaf] = leaves.as_slice() {
             if let Leaves::Cell(base, _) = leaf.target {
                 if let BaseKind::Func(f) = self.kind(base) {
-                    let inner = Call { inst: call.inst, args, ty: Ty::Void, loc: call.loc };
+                    let ty = self.ctx.program.function(f).ret;
+                    let inner = Call { inst: call.inst, args, ty, loc: call.loc };
                     let mut after = state.clone();
-                    if self.call_target(&inner, self.target_of(f), &mut after).is_some() {
+                    if let Some(value) = self.call_target(&inner, self.target_of(f), &mut after) {
+                        // Whoever called back keeps the result.
+                        value.into_iter().for_each(|v| self.escape(&mut after, v));
                         *state = after;
                     }
                 }
@@ -117,8 +120,11 @@ impl Exec<'_> {
             if let Some(value) = self.call_target(call, target, &mut branch) {
                 done = Some(match done {
                     None => (branch, value),
-                    Some((other, other_value)) => {
-                        self.join_outcomes(other, other_value, branch, value)
+                    Some((other, w)) => {
+                        let (mut both, v) =
+                            self.join_outcomes(other.clone(), w, branch.clone(), value);
+                        self.unite_releases(&other, &branch, &mut both);
+                        (both, v)
                     }
                 });
             }
@@ -130,6 +136,18 @@ impl Exec<'_> {
         let (after, value) = done?;
         *state = after;
         Some(value)
+    }
+
+    /// Which function a pointer calls often goes with which one allocated: what one of them
+    /// releases or takes counts for all.
+    fn unite_releases(&mut self, a: &State, b: &State, both: &mut State) {
+        for (cell, left, right) in differences(a, b) {
+            if matches!(cell.1, Slot::Freed | Slot::Escaped) {
+                let (x, y) = (left.unwrap_or(Terms::FALSE), right.unwrap_or(Terms::FALSE));
+                let either = self.terms.or2(x, y);
+                both.mem.insert(cell, either);
+            }
+        }
     }
 
     /// The join of two ways a call may have gone.

@@ -32,6 +32,8 @@ struct Edge {
     phis: Vec<Term>,
     /// Position of the jump.
     loc: Loc,
+    /// The jump is unconditional: into a return block, it is a `return` statement.
+    jump: bool,
 }
 
 /// A block was run.
@@ -182,7 +184,7 @@ impl<'a> Exec<'a> {
     /// Runs the whole function.
     pub fn run(&mut self) {
         let state = State { pc: PathConditions::ROOT, mem: OrdMap::new() };
-        let entry = Edge { state, phis: Vec::new(), loc: Loc::default() };
+        let entry = Edge { state, phis: Vec::new(), loc: Loc::default(), jump: false };
         self.pending.entry(Body::ENTRY).or_default().push(entry);
         let items = self.cfg.items.clone();
         self.run_items(&items, None);
@@ -264,7 +266,7 @@ impl<'a> Exec<'a> {
             && self.turns > 1
             && phis.iter().any(|&t| {
                 matches!(self.terms.node(t), Node::Addr { base, .. }
-                    if matches!(self.base_kinds[base.0 as usize], BaseKind::Heap(_)))
+                    if matches!(self.kind(*base), BaseKind::Heap(_)))
             })
     }
 
@@ -432,7 +434,8 @@ impl<'a> Exec<'a> {
         let (state, chooser) = self.merge_states(&a.state, &b.state);
         let phis =
             a.phis.iter().zip(&b.phis).map(|(&x, &y)| self.terms.ite(chooser, x, y)).collect();
-        Edge { state, phis, loc: if a.loc.is_known() { a.loc } else { b.loc } }
+        let loc = if a.loc.is_known() { a.loc } else { b.loc };
+        Edge { state, phis, loc, jump: a.jump && b.jump }
     }
 
     /// The join of two states, and the condition under which it was `a`.
@@ -459,7 +462,7 @@ impl<'a> Exec<'a> {
 
     /// What a cell holds that `state` never touched; `None` when it cannot matter there.
     fn untouched(&mut self, state: &State, cell: Cell, like: Term) -> Option<Term> {
-        match (self.base_kinds[cell.0.0 as usize], cell.1) {
+        match (self.kind(cell.0), cell.1) {
             (BaseKind::Values, _) => None,
             (_, Slot::Epoch) => Some(Terms::NULL),
             (_, slot) if !slot.is_contents() => Some(Terms::FALSE),
@@ -516,7 +519,8 @@ impl<'a> Exec<'a> {
         }
         self.check_limits();
         if self.limit.is_none() {
-            self.run_terminator(b, state, edge.loc, visit);
+            let way_in = if edge.jump { edge.loc } else { Loc::default() };
+            self.run_terminator(b, state, way_in, visit);
         }
     }
 
@@ -616,7 +620,8 @@ impl<'a> Exec<'a> {
         }
         let phis = self.phi_terms(from, to, &state);
         self.save_live_out(from, to, &mut state);
-        let edge = Edge { state, phis, loc };
+        let jump = matches!(self.body.blocks[from].term, Terminator::Jump(_));
+        let edge = Edge { state, phis, loc, jump };
         if self.cfg.is_back_edge(from, to) {
             self.back_edges.push((to, edge));
         } else {

@@ -438,7 +438,10 @@ impl Exporter<'_, '_> {
                     BaseKind::Pointee => self.exec.is_nameable(base),
                     _ => false,
                 };
-                match self.root(base).filter(|_| input) {
+                if !input {
+                    return self.private(t);
+                }
+                match self.root(base) {
                     Some(root) => self.push(t, Expr::Init { root, slot, bits }),
                     None => self.private(t),
                 }

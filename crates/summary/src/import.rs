@@ -10,7 +10,7 @@ use crate::memory::Leaves;
 use crate::state::State;
 use crate::summary::{Effect, Expr, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
-use leakproof_guard::{Base, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
 use leakproof_ir::{SourceType, TypeId};
 use leakproof_program::FuncRef;
 use rustc_hash::FxHashSet;
@@ -195,6 +195,11 @@ impl Exec<'_> {
             (Slot::At(_) | Slot::Every { .. }, _) => {
                 let to = self.at_slot(pointer, effect.slot, call);
                 self.store(state, to, value, effect.at);
+            }
+            (Slot::Epoch, Root::Object(_)) if matches!(self.terms.node(value), Node::Tuple(_)) => {
+                if let Node::Tuple(parts) = self.terms.node(value).clone() {
+                    self.move_contents(state, pointer, parts[0], effect.at);
+                }
             }
             (Slot::Live | Slot::Freed | Slot::Escaped | Slot::Epoch, Root::Object(i)) => {
                 state.mem.insert((import.objects[i as usize], effect.slot), value);

@@ -7,7 +7,7 @@ use crate::exec::Exec;
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
-use leakproof_guard::{Base, Term, Terms};
+use leakproof_guard::{Base, Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
 /// An object that may leak at an exit.
@@ -52,11 +52,22 @@ impl Exec<'_> {
             let reachable = self.terms.or2(held, owned);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
             let lost = self.terms.not(reachable);
-            let condition = self.terms.and([path, unreleased, lost]);
+            let leaks = self.terms.and2(unreleased, lost);
+            let condition = self.terms.and2(path, leaks);
             if condition != Terms::FALSE {
                 list.push(Candidate { object, exit, condition });
+                self.settle(exit, object, leaks);
             }
         }
+    }
+
+    /// What leaks here is not the caller's concern any more.
+    fn settle(&mut self, exit: usize, object: ObjectId, leaks: Term) {
+        let cell = (self.objects[object.0 as usize].base, Slot::Escaped);
+        let state = &mut self.exits[exit].state;
+        let old = state.fact(cell.0, cell.1);
+        let settled = self.terms.or2(old, leaks);
+        state.mem.insert(cell, settled);
     }
 
     /// Exists, is not released, has not escaped.
@@ -67,9 +78,39 @@ impl Exec<'_> {
         }
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
+        let gone = self.for_some_element(gone, base, true);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);
         self.pcs.simplify(&mut self.terms, state.pc, cond)
+    }
+
+    /// A condition about "some element" of an array that holds the object, taken to hold in the
+    /// turn of the loop in which it is this object's.
+    fn for_some_element(&mut self, t: Term, base: Base, wanted: bool) -> Term {
+        match self.terms.node(t).clone() {
+            Node::Not(x) => {
+                let inner = self.for_some_element(x, base, !wanted);
+                self.terms.not(inner)
+            }
+            Node::And(items) => {
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.for_some_element(i, base, wanted)).collect();
+                self.terms.and(items)
+            }
+            Node::Or(items) => {
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.for_some_element(i, base, wanted)).collect();
+                self.terms.or(items)
+            }
+            Node::Cmp { lhs, rhs, .. } => {
+                let about_it = [lhs, rhs].into_iter().any(|side| {
+                    matches!(self.terms.node(side), Node::Any(_))
+                        && self.all_bases(side).contains(&base)
+                });
+                if about_it { Terms::bool(wanted) } else { t }
+            }
+            _ => t,
+        }
     }
 
     /// Under which condition each object is reachable from outside.

@@ -64,6 +64,9 @@ impl Exec<'_> {
             Node::Any(items) => {
                 return items.iter().all(|&i| self.collect_leaves(state, i, cond, true, out));
             }
+            Node::Tuple(items) => {
+                return items.iter().all(|&i| self.collect_leaves(state, i, cond, any, out));
+            }
             Node::Bin { lhs, rhs, .. } if self.terms.has_addr(t) => {
                 let inner = if self.terms.has_addr(lhs) { lhs } else { rhs };
                 return self.collect_leaves(state, inner, cond, any, out);
@@ -76,7 +79,7 @@ impl Exec<'_> {
                 let rem = offset.rem_euclid(i64::from(stride)) as u32;
                 Leaves::Cell(base, Slot::Every { stride, rem })
             }
-            Node::Int { .. } | Node::Bool(_) | Node::Tuple(_) => Leaves::Int,
+            Node::Int { .. } | Node::Bool(_) => Leaves::Int,
             _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
         };
         out.push(Leaf { cond, target, any });
@@ -183,6 +186,9 @@ impl Exec<'_> {
         if self.terms.as_int(epoch) == Some(1) {
             return self.terms.int(bits, 0);
         }
+        if let Node::Tuple(parts) = self.terms.node(epoch).clone() {
+            return self.initial_of_copy(&parts, slot, bits);
+        }
         if let (Slot::At(offset), BaseKind::Global(_)) = (slot, self.kind(base)) {
             if let Some(t) = self.constant_contents(base, offset, bits) {
                 return t;
@@ -197,6 +203,30 @@ impl Exec<'_> {
         let t = self.terms.sym(sym);
         self.inits.insert((base, slot, epoch, bits), t);
         t
+    }
+
+    /// Unwritten cells of a copy hold what the original's unwritten cells held.
+    fn initial_of_copy(&mut self, parts: &[Term], slot: Slot, bits: u16) -> Term {
+        let (original, epoch) = (parts[0], parts[1]);
+        let base = match *self.terms.node(original) {
+            Node::Addr { base, offset: 0 } => base,
+            _ => self.pointee(original),
+        };
+        self.initial_in(epoch, base, slot, bits)
+    }
+
+    /// The whole object at `src` moves to the object at `dst` (realloc).
+    pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
+        self.copy(state, dst, src, None, at);
+        let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
+        if let Some([leaf]) = self.leaves(state, src).as_deref() {
+            if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
+                let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+                let original = self.terms.addr(from, 0);
+                let epoch = self.terms.tuple(vec![original, old]);
+                state.mem.insert((to, Slot::Epoch), epoch);
+            }
+        }
     }
 
     /// The initial value of a constant global.

@@ -223,7 +223,7 @@ impl Exec<'_> {
             Effect::MoveContents { from } => {
                 let old = self.held_at(call, from, returned, fixed, state);
                 if let (Some(&old), Some(new)) = (old.first(), returned) {
-                    self.copy(state, new, old, None, at);
+                    self.move_contents(state, new, old, at);
                 }
             }
             Effect::Call { callee, args } => self.call_back(call, *callee, args, state),
