@@ -14,6 +14,7 @@ mod bitstream;
 mod body;
 mod codes;
 mod constants;
+mod decode;
 mod layout;
 mod metadata;
 mod module;

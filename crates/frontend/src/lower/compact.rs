@@ -10,10 +10,8 @@ pub fn drop_empty_blocks(
     insts: &mut Arena<InstId, Inst>,
 ) -> Arena<BlockId, Block> {
     let mut compactor = Compactor { preds: predecessors(&blocks), blocks, insts };
-    let mut dropped = vec![false; compactor.blocks.len()];
-    for block in 1..compactor.blocks.len() {
-        dropped[block] = compactor.bypass(block);
-    }
+    let count = compactor.blocks.len();
+    let dropped: Vec<bool> = (0..count).map(|block| block > 0 && compactor.bypass(block)).collect();
     if dropped.contains(&true) {
         return compactor.renumber(&dropped);
     }

@@ -13,6 +13,8 @@ pub enum Intrinsic {
     Same,
     /// Without effect for us.
     Nothing,
+    /// Ends the program.
+    Trap,
     /// The pair of a result and whether it overflowed; the number is the operation's.
     Overflow(u64),
     Extremum(Extremum),
@@ -63,9 +65,8 @@ const NAMES: &[(&str, Intrinsic)] = &[
     ("invariant.end", Intrinsic::Nothing),
     ("experimental.noalias.scope.decl", Intrinsic::Nothing),
     ("pseudoprobe", Intrinsic::Nothing),
-    // The block ends in `unreachable` by itself.
-    ("trap", Intrinsic::Nothing),
-    ("ubsantrap", Intrinsic::Nothing),
+    ("trap", Intrinsic::Trap),
+    ("ubsantrap", Intrinsic::Trap),
     ("debugtrap", Intrinsic::Nothing),
     ("sadd.with.overflow", Intrinsic::Overflow(0)),
     ("uadd.with.overflow", Intrinsic::Overflow(0)),
@@ -107,6 +108,7 @@ impl Intrinsic {
             Intrinsic::LifetimeStart
             | Intrinsic::LifetimeEnd
             | Intrinsic::Nothing
+            | Intrinsic::Trap
             | Intrinsic::DebugDeclare
             | Intrinsic::DebugValue => 0,
             Intrinsic::Opaque => usize::MAX,

@@ -4,11 +4,12 @@ use super::aggregate::Shapes;
 use super::function::Scratch;
 use super::intrinsic::Intrinsic;
 use super::location::Locations;
+use super::promote::intrinsic;
 use super::source_type::SourceTypes;
 use super::struct_names;
 use super::thread::thread_cleanups;
 use crate::PathStyle;
-use crate::llvm::{self, Body, Cursor, ReadError, Record, TypeRef};
+use crate::llvm::{self, Body, Cursor, Op, Range, ReadError, Record, TypeRef};
 use leakproof_ir::{FuncId, InstId, Module};
 
 /// What a function of the bitcode is to us.
@@ -71,6 +72,7 @@ impl Unit {
             let Some(position) = self.raw.functions[index].body else { continue };
             let Callable::Function(function) = self.callables[index] else { continue };
             body.read(&mut self.raw, cursor, &mut record, index, position)?;
+            end_at_traps(self, &mut body);
             thread_cleanups(self, &mut body);
             self.lower_body(function, index, &body, &mut scratch);
             let module_level = body.leave(&mut self.raw);
@@ -78,5 +80,21 @@ impl Unit {
             self.locations.forget_from(module_level);
         }
         Ok(())
+    }
+}
+
+/// Nothing comes after a trap, although clang may go on.
+fn end_at_traps(unit: &Unit, body: &mut Body) {
+    for block in 0..body.blocks.len() {
+        let range = body.blocks[block];
+        let trap = range.of(&body.insts).iter().position(|inst| match inst.op {
+            Op::Call { callee, .. } => intrinsic(unit, callee) == Some(Intrinsic::Trap),
+            _ => false,
+        });
+        if let Some(position) = trap {
+            let at = range.start() as usize + position;
+            body.insts[at].op = Op::Unreachable;
+            body.blocks[block] = Range::new(range.start() as usize, at + 1);
+        }
     }
 }
