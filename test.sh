@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . scripts/setup.sh
 # Build systems that the tests watch, and the sanitizer runtime that confirms witnesses.
-setup make cmake ninja-build libclang-rt-19-dev
+# Chromium opens the HTML report.
+setup make cmake ninja-build libclang-rt-19-dev chromium chromium-driver
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings

@@ -9,7 +9,7 @@ mod triage;
 
 pub use id::{assign_ids, finish};
 pub use sources::{SourceFile, SourceState, Sources};
-pub use triage::{FixedLeak, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression};
+pub use triage::{BaselineLeak, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression};
 
 use serde::{Deserialize, Serialize};
 

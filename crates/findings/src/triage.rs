@@ -1,7 +1,8 @@
 //! What triage decided: findings held back from `Report::leaks`, and why.
 //!
 //! Part of the JSON contract. Crate `triage` fills it in; renderers show it. A finding is in exactly
-//! one of `Report::leaks`, `suppressed` and `known`, or was counted in `outside_diff`.
+//! one of `Report::leaks`, `suppressed` and `known`, or was counted in `excluded`, `less_sure` or
+//! `outside_diff`.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +19,18 @@ pub struct Triage {
     pub known: Vec<Finding>,
     /// Entries of the baseline that are found no more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fixed: Vec<FixedLeak>,
+    pub fixed: Vec<BaselineLeak>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedLeak>,
     /// Suppressions that silence nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<UnusedSuppression>,
+    /// How many findings lie in paths that the configuration excludes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub excluded: u64,
+    /// How many findings are less sure than was asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub less_sure: u64,
     /// The revision given to `--diff`; when set, findings the change does not touch were dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -62,9 +69,10 @@ pub enum SuppressedBy {
     Config,
 }
 
-/// A baseline entry with no finding any more.
+/// A leak as a baseline keeps it: its identity, and enough for a reader to know it again. No line
+/// numbers, so that the file changes only when leaks do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FixedLeak {
+pub struct BaselineLeak {
     pub id: String,
     pub kind: Kind,
     pub family: String,
@@ -80,4 +88,18 @@ pub struct UnusedSuppression {
     pub at: String,
     /// Why it counts as unused: nothing matched, or it has no reason.
     pub note: String,
+}
+
+impl From<&Finding> for BaselineLeak {
+    fn from(finding: &Finding) -> Self {
+        BaselineLeak {
+            id: finding.id.clone(),
+            kind: finding.kind,
+            family: finding.family.clone(),
+            file: finding.leak.file.clone(),
+            function: finding.function.clone(),
+            variable: finding.variable.clone(),
+            callee: finding.alloc.callee.clone(),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! In: a finding. Out: plain text that may still hold foreign characters (names come from source);
 //! the renderer escapes it.
 
-use leakproof_findings::{Event, Evidence, Finding, FixedLeak, Kind, PathStep, Verdict};
+use leakproof_findings::{BaselineLeak, Event, Evidence, Finding, Kind, PathStep, Verdict};
 
 /// The kind of a finding as a rule name: `lost-memory`, `forgotten-file`.
 pub fn rule_id(finding: &Finding) -> String {
@@ -52,7 +52,7 @@ pub(crate) fn family(name: &str) -> &str {
 }
 
 /// One line about a leak that the baseline has and the program has no more.
-pub(crate) fn fixed_line(leak: &FixedLeak) -> String {
+pub(crate) fn fixed_line(leak: &BaselineLeak) -> String {
     let variable =
         if leak.variable.is_empty() { String::new() } else { format!(" in `{}`", leak.variable) };
     let (kind, family) = (leak.kind.name(), family(&leak.family));

@@ -4,7 +4,7 @@ mod common;
 
 use common::jobs;
 use leakproof_findings::{
-    FixedLeak, Report, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression,
+    BaselineLeak, Report, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression,
 };
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn complete() -> Report {
     report.triage = Triage {
         baseline: Some("base.json".into()),
         known: vec![known],
-        fixed: vec![FixedLeak::default()],
+        fixed: vec![BaselineLeak::default()],
         suppressed: vec![SuppressedLeak {
             by: SuppressedBy::Config,
             finding: suppressed,
@@ -42,6 +42,8 @@ fn complete() -> Report {
         unused: vec![UnusedSuppression::default()],
         diff: Some("main".into()),
         outside_diff: 3,
+        excluded: 1,
+        less_sure: 1,
     };
     report
 }

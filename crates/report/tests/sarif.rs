@@ -7,7 +7,8 @@ use std::process::Command;
 
 use common::jobs;
 use leakproof_findings::{
-    Evidence, FixedLeak, Report, Sources, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression,
+    BaselineLeak, Evidence, Report, Sources, SuppressedBy, SuppressedLeak, Triage,
+    UnusedSuppression,
 };
 use leakproof_report::{SarifOptions, sarif};
 use serde_json::Value;
@@ -50,7 +51,11 @@ fn triaged() -> (Report, Sources) {
     report.triage = Triage {
         baseline: Some("baseline.json".into()),
         known: vec![known],
-        fixed: vec![FixedLeak { id: "00aa".into(), family: "dir".into(), ..FixedLeak::default() }],
+        fixed: vec![BaselineLeak {
+            id: "00aa".into(),
+            family: "dir".into(),
+            ..BaselineLeak::default()
+        }],
         suppressed: vec![SuppressedLeak {
             by: SuppressedBy::Comment,
             at: "src/job.c:19".into(),
@@ -60,6 +65,8 @@ fn triaged() -> (Report, Sources) {
         unused: vec![UnusedSuppression { at: "src/job.c:3".into(), note: "unused".into() }],
         diff: None,
         outside_diff: 0,
+        excluded: 0,
+        less_sure: 0,
     };
     (report, sources)
 }

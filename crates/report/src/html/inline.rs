@@ -5,20 +5,36 @@ use leakproof_findings::{Evidence, Finding, Verdict};
 use crate::describe;
 use crate::escape::{html, html_into};
 
-/// A sentence in which `code` is set as code.
+/// A sentence in which code is set as code: what stands between back-ticks, or a word between
+/// apostrophes.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
-    for (index, part) in text.split('`').enumerate() {
-        // An unpaired back-tick leaves its tail as code, which is harmless.
-        if index % 2 == 1 {
-            out.push_str("<code>");
-            html_into(part, &mut out);
-            out.push_str("</code>");
-        } else {
-            html_into(part, &mut out);
+    let mut rest = text;
+    while let Some((before, code, after)) = next_code(rest) {
+        html_into(before, &mut out);
+        out.push_str("<code>");
+        html_into(code, &mut out);
+        out.push_str("</code>");
+        rest = after;
+    }
+    html_into(rest, &mut out);
+    out
+}
+
+/// The first piece of code: what is before it, itself, and what is after it.
+fn next_code(text: &str) -> Option<(&str, &str, &str)> {
+    let quotes = text.char_indices().filter(|(_, c)| matches!(c, '`' | '\''));
+    for (start, quote) in quotes {
+        let inner = &text[start + 1..];
+        let Some(length) = inner.find(quote) else { continue };
+        let code = &inner[..length];
+        // An apostrophe inside a word, or around several words, is only an apostrophe.
+        let starts_word = !text[..start].ends_with(|c: char| c.is_alphanumeric());
+        if quote == '`' || (starts_word && !code.is_empty() && !code.contains(' ')) {
+            return Some((&text[..start], code, &inner[length + 1..]));
         }
     }
-    out
+    None
 }
 
 pub(super) fn badge(class: &str, text: &str) -> String {
@@ -60,6 +76,7 @@ mod tests {
     #[test]
     fn code_is_set_as_code_and_escaped() {
         assert_eq!(prose("a `<b>` & c"), "a <code>&lt;b&gt;</code> &amp; c");
-        assert_eq!(prose("odd `tail"), "odd <code>tail</code>");
+        assert_eq!(prose("'p' isn't 'a b' `"), "<code>p</code> isn&#39;t &#39;a b&#39; `");
+        assert_eq!(prose("odd `tail"), "odd `tail");
     }
 }

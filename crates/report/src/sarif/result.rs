@@ -1,7 +1,7 @@
 //! Results: one per finding, with its path as a code flow and its triage state.
 
 use leakproof_findings::{
-    AllocSite, Event, Evidence, Finding, Fix, FixedLeak, Report, SuppressedBy, SuppressedLeak,
+    AllocSite, BaselineLeak, Event, Evidence, Finding, Fix, Report, SuppressedBy, SuppressedLeak,
     Verdict,
 };
 use serde_json::{Value, json};
@@ -213,7 +213,7 @@ fn suppression(suppressed: &SuppressedLeak) -> Value {
 }
 
 /// A leak of the baseline that is gone.
-fn absent(fixed: &FixedLeak, rules: &RuleIndex, places: &Places) -> Value {
+fn absent(fixed: &BaselineLeak, rules: &RuleIndex, places: &Places) -> Value {
     let rule = describe::rule_name(fixed.kind, &fixed.family);
     let at = Position { file: &fixed.file, line: 0, column: 0, function: &fixed.function };
     let text = format!("Fixed: {}", escape_links(&describe::fixed_line(fixed)));

@@ -90,6 +90,8 @@ fn extras(report: &Report) -> Vec<String> {
         (triage.known.len(), "in the baseline"),
         (triage.fixed.len(), "fixed since the baseline"),
         (triage.suppressed.len(), "suppressed"),
+        (as_usize(triage.excluded), "in excluded paths"),
+        (as_usize(triage.less_sure), "less sure than asked for"),
         (as_usize(triage.outside_diff), "not touched by the change"),
     ];
     let mut extras: Vec<String> =

@@ -158,13 +158,18 @@ fn start_driver() -> (Child, u16) {
         .spawn()
         .unwrap();
     let mut output = BufReader::new(driver.stdout.take().unwrap());
+    let port = started_on(&mut output);
+    // Its later output must go somewhere, or it ends on a closed pipe.
+    std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+    (driver, port)
+}
+
+fn started_on(output: &mut impl BufRead) -> u16 {
     loop {
         let mut line = String::new();
         assert!(output.read_line(&mut line).unwrap() > 0, "chromedriver did not start");
         if let Some((_, port)) = line.split_once("successfully on port ") {
-            // Its later output must go somewhere, or it ends on a closed pipe.
-            std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
-            return (driver, port.trim().trim_end_matches('.').parse().unwrap());
+            return port.trim().trim_end_matches('.').parse().unwrap();
         }
     }
 }
