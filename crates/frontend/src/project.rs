@@ -65,7 +65,7 @@ impl Project {
         match &request.build_dir {
             Some(dir) => {
                 let database = builder.find_database(dir)?;
-                if !builder.from_database(file, &database)? {
+                if !builder.listed_in(file, &database)? {
                     return Err(FrontendError::NotInDatabase { file: file.into(), database });
                 }
             }
@@ -104,7 +104,7 @@ impl Builder {
             return Err(FrontendError::UnknownKind(path.to_owned()));
         };
         check_readable(path, &absolute)?;
-        if kind != SourceKind::Llvm && flags.is_empty() && self.from_near_database(path)? {
+        if kind != SourceKind::Llvm && flags.is_empty() && self.listed_nearby(path)? {
             return Ok(());
         }
         self.plain(path, kind, flags)
@@ -131,17 +131,17 @@ impl Builder {
     }
 
     /// Takes a file's flags from the database of the current folder, when that lists it.
-    fn from_near_database(&mut self, path: &Path) -> Result<bool, FrontendError> {
+    fn listed_nearby(&mut self, path: &Path) -> Result<bool, FrontendError> {
         match database::find(&self.project.cwd) {
             Some(near) => {
                 let name = near.strip_prefix(&self.project.cwd).unwrap_or(&near).to_owned();
-                self.from_database(path, &name)
+                self.listed_in(path, &name)
             }
             None => Ok(false),
         }
     }
 
-    fn from_database(&mut self, path: &Path, database: &Path) -> Result<bool, FrontendError> {
+    fn listed_in(&mut self, path: &Path, database: &Path) -> Result<bool, FrontendError> {
         let database = self.read(database)?;
         let wanted = real_path(&self.project.cwd.join(path));
         let mut found = false;

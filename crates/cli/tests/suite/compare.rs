@@ -103,15 +103,15 @@ fn assign(
     for fit in [Fit::Exact, Fit::Line, Fit::Function] {
         for slot in &mut left {
             let Some(finding) = slot.as_ref() else { continue };
-            let group = open.iter_mut().find(|g| {
-                g.as_ref().is_some_and(|g| g.iter().any(|e| fits(e, finding) == Some(fit)))
-            });
+            let group = open
+                .iter_mut()
+                .find(|g| g.as_ref().is_some_and(|g| member(g, finding, fit).is_some()));
             let Some(members) = group.and_then(Option::take) else { continue };
-            let Some(e) = members.iter().find(|e| fits(e, finding) == Some(fit)) else { continue };
+            let Some(e) = member(&members, finding, fit) else { continue };
             if matches!(e.status, Status::Missed(_)) {
-                outcome.stale.push((*e).clone());
+                outcome.stale.push(e.clone());
             }
-            outcome.met.extend(slot.take().map(|f| ((*e).clone(), f)));
+            outcome.met.extend(slot.take().map(|f| (e.clone(), f)));
         }
     }
     for group in open.into_iter().flatten() {
@@ -124,6 +124,18 @@ fn assign(
     let (extra, rest) = left.into_iter().flatten().partition(|f| repeats(f, &groups, &outcome.met));
     outcome.extra = extra;
     rest
+}
+
+/// The expectation of a group that a finding fits this well. The places of a group may call the
+/// object by different names (`u.mail` in the caller, `p.mail` in the destructor), so a finding
+/// may use any of them at any place.
+fn member<'a>(group: &[&'a Expectation], finding: &Found, fit: Fit) -> Option<&'a Expectation> {
+    group.iter().copied().find(|e| {
+        group.iter().any(|named| {
+            let e = Expectation { variable: named.variable.clone(), ..(*e).clone() };
+            fits(&e, finding) == Some(fit)
+        })
+    })
 }
 
 /// How well a finding fits an expectation.
@@ -171,10 +183,14 @@ fn repeats(f: &Found, groups: &[Vec<&Expectation>], met: &[(Expectation, Found)]
             .iter()
             .any(|e| met.iter().any(|(m, _)| m.place() == e.place() && m.variable == e.variable))
     };
-    let fits_met = groups.iter().any(|g| is_met(g) && g.iter().any(|e| fits(e, f).is_some()));
+    let fits_met = groups.iter().any(|g| {
+        is_met(g)
+            && [Fit::Exact, Fit::Line, Fit::Function].iter().any(|fit| member(g, f, *fit).is_some())
+    });
     let owned = met.iter().any(|(_, m)| {
         let (owner, inner) = (path(&m.variable), path(&f.variable));
-        m.function == f.function && inner.len() > owner.len() && inner.starts_with(&owner)
+        let deeper = !owner.is_empty() && inner.len() > owner.len();
+        m.function == f.function && deeper && inner.starts_with(&owner)
     });
     fits_met || owned
 }

@@ -52,7 +52,7 @@ impl Manifest {
         self.variants.iter_mut().enumerate().find_map(|(i, v)| Some((i, v.matches(files)?)))
     }
 
-    pub fn to_front(&mut self, index: usize) {
+    pub fn move_to_front(&mut self, index: usize) {
         self.variants[..=index].rotate_right(1);
     }
 

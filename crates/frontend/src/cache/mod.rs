@@ -119,7 +119,7 @@ impl Cache {
         let (index, refreshed) = manifest.find(&self.files)?;
         let module = self.entry(&manifest.variants[index].entry)?;
         if refreshed || index > 0 {
-            manifest.to_front(index);
+            manifest.move_to_front(index);
             self.write(&path, &[&manifest.encode()]).unwrap_or(());
         }
         Some(module)
