@@ -1,10 +1,12 @@
-//! Lowers bitcode files and checks the result; `--dump` prints the text form instead.
+//! Lowers bitcode files and checks the result; `--dump` prints the text form instead, `--time` only
+//! measures.
 
 use leakproof_frontend::{PathStyle, lower_bitcode};
 use std::time::Instant;
 
 fn main() {
-    let dump = std::env::args().any(|a| a == "--dump");
+    let has = |flag: &str| std::env::args().any(|a| a == flag);
+    let (dump, time) = (has("--dump"), has("--time"));
     let cwd = std::env::current_dir().unwrap_or_default();
     let style = PathStyle { cwd: cwd.clone(), comp_dir: cwd };
     for file in std::env::args().skip(1).filter(|a| !a.starts_with("--")) {
@@ -13,7 +15,12 @@ fn main() {
         match lower_bitcode(&bytes, &file, &style) {
             Err(error) => println!("{file}: {error}"),
             Ok(module) if dump => println!("{}", leakproof_ir::print_module(&module)),
-            Ok(module) => report(&file, &module, start.elapsed().as_secs_f64() * 1e3),
+            Ok(module) => {
+                report(&file, &module, start.elapsed().as_secs_f64() * 1e3);
+                if !time {
+                    verify(&module);
+                }
+            }
         }
     }
 }
@@ -25,6 +32,9 @@ fn report(file: &str, module: &leakproof_ir::Module, milliseconds: f64) {
     println!(
         "{file}: {functions} functions, {bodies} bodies, {insts} instructions, {milliseconds:.1} ms"
     );
+}
+
+fn verify(module: &leakproof_ir::Module) {
     if let Err(errors) = leakproof_ir::verify(module) {
         println!("  {} errors", errors.len());
         errors.iter().take(20).for_each(|error| println!("  {error}"));

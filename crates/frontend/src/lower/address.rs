@@ -4,7 +4,7 @@ use super::constant::{Static, sign_extend};
 use super::function::FunctionLowering;
 use super::unit::PendingField;
 use crate::llvm::{Range, Type, TypeRef};
-use leakproof_ir::{Index, InstKind, Ty};
+use leakproof_ir::{Index, InstKind, Ty, ValueKind};
 use smallvec::SmallVec;
 
 /// What an address computation adds up to.
@@ -43,10 +43,7 @@ impl FunctionLowering<'_> {
         let mut sum = Sum::default();
         let mut ty = source;
         for (position, index) in indices.iter().map(|v| *v as u32).enumerate() {
-            let constant = match self.unit.evaluate(index, 0) {
-                Static::Int(bits) => Some(bits),
-                _ => None,
-            };
+            let constant = self.constant_index(index);
             let raw = &self.unit.raw;
             if position > 0 && matches!(raw.types.get(ty), Type::Struct { .. }) {
                 let field = constant?;
@@ -70,5 +67,17 @@ impl FunctionLowering<'_> {
             }
         }
         Some(sum)
+    }
+
+    /// The number that an index is, be it written so or known since slots were promoted.
+    fn constant_index(&mut self, index: u32) -> Option<u64> {
+        if let Static::Int(bits) = self.unit.evaluate(index, 0) {
+            return Some(bits);
+        }
+        let value = self.value(index);
+        match self.values[value].kind {
+            ValueKind::Int(bits) => Some(bits),
+            _ => None,
+        }
     }
 }

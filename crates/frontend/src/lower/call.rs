@@ -5,7 +5,7 @@ use super::function::{Content, FunctionLowering};
 use super::intrinsic::{Extremum, Intrinsic};
 use super::promote::{intrinsic, value_arguments};
 use crate::llvm::{Constant, MdId, Range, TypeRef, md_code};
-use leakproof_ir::{BinOp, Callee, Index, InstId, InstKind, Pred, Ty, ValueId};
+use leakproof_ir::{BinOp, Callee, Index, InstId, InstKind, Pred, Ty, ValueId, ValueKind};
 use smallvec::{SmallVec, smallvec};
 
 /// Where the result of a call goes: value number and type.
@@ -61,9 +61,14 @@ impl FunctionLowering<'_> {
         if self.unit.raw.constant(callee) == Some(Constant::Asm) {
             return Callee::Asm;
         }
-        match self.unit.evaluate(callee, 0) {
-            Static::Function(f) => Callee::Direct(f),
-            _ => Callee::Indirect(self.value(callee)),
+        if let Static::Function(f) = self.unit.evaluate(callee, 0) {
+            return Callee::Direct(f);
+        }
+        let value = self.value(callee);
+        match self.values[value].kind {
+            // A promoted variable that holds a known function.
+            ValueKind::Function(f) => Callee::Direct(f),
+            _ => Callee::Indirect(value),
         }
     }
 

@@ -8,6 +8,7 @@ use super::cfg::Cfg;
 use super::compact::drop_empty_blocks;
 use super::intrinsic::Intrinsic;
 use super::promote::{Slots, intrinsic};
+use super::tidy::{Tidied, tidy};
 use super::unit::Unit;
 use crate::llvm::{Body, Inst as RawInst, Op, Range, Value};
 use leakproof_ir::{
@@ -304,12 +305,18 @@ impl FunctionLowering<'_> {
             self.early.append(&mut entry.insts);
             entry.insts = self.early;
         }
+        let tidied = tidy(self.insts, blocks, self.values, self.params.len());
+        for field in self.unit.pending.iter_mut().rev() {
+            if field.function != self.function {
+                break;
+            }
+            field.inst = tidied.new_ids[field.inst.0 as usize].unwrap_or(field.inst);
+        }
         let function = &mut self.unit.out.functions[self.function];
-        self.values.shrink_to_fit();
-        self.insts.shrink_to_fit();
-        function.values = self.values;
+        function.values = tidied.values;
         function.params = self.params;
-        function.body = Some(IrBody { insts: self.insts, blocks, vars: self.vars });
+        let Tidied { insts, blocks, .. } = tidied;
+        function.body = Some(IrBody { insts, blocks, vars: self.vars });
         self.map
     }
 

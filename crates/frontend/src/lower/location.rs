@@ -3,7 +3,7 @@
 //! A file is named once, as the user would write it from the current directory.
 
 use crate::PathStyle;
-use crate::llvm::{DebugLoc, MdId, MetadataTable, md_code};
+use crate::llvm::{DebugLoc, MdId, MdNode, MetadataTable, md_code};
 use leakproof_ir::{Arena, FileId, Loc};
 use rustc_hash::FxHashMap;
 
@@ -91,20 +91,21 @@ impl Locations {
     fn find_file(&mut self, md: &MetadataTable, id: MdId) -> Option<FileId> {
         let node = md.node(id);
         let file = match node.code {
-            md_code::FILE => Some(id),
+            md_code::FILE => return Some(self.name_file(md, node)),
             md_code::SUBPROGRAM => node.reference(4),
             md_code::LEXICAL_BLOCK | md_code::LEXICAL_BLOCK_FILE => node.reference(2),
             md_code::COMPOSITE_TYPE => node.reference(3),
             md_code::COMPILE_UNIT => node.reference(2),
             _ => None,
         };
-        let node = md.node(file?);
-        if node.code != md_code::FILE {
-            return None;
-        }
+        // Only files are looked up further, so this goes one level deep.
+        file.filter(|f| md.node(*f).code == md_code::FILE).and_then(|f| self.file(md, f))
+    }
+
+    fn name_file(&mut self, md: &MetadataTable, node: MdNode<'_>) -> FileId {
         let name = String::from_utf8_lossy(md.text(node.reference(1))).into_owned();
         let directory = String::from_utf8_lossy(md.text(node.reference(2))).into_owned();
-        Some(self.intern(&name, &directory))
+        self.intern(&name, &directory)
     }
 
     fn intern(&mut self, name: &str, directory: &str) -> FileId {

@@ -7,7 +7,7 @@
 //! 3. per function: `thread` (cleanup code is copied per destination), `cfg` (reachable blocks, dominators), `promote` (which stack slots become SSA
 //!    values, where phis go), then `function` walks the dominator tree and lowers instruction by
 //!    instruction (`instruction`, `address`, `aggregate`, `call`, `control`, `variable`), and
-//!    `compact` drops the blocks that nothing is left of;
+//!    `compact` and `tidy` drop what nothing is left of and number the rest in order;
 //! 4. `struct_names`: address computations learn the source struct whose field they select, which
 //!    is known only when all debug types have been seen.
 //!
@@ -31,6 +31,7 @@ mod source_type;
 mod struct_names;
 mod symbols;
 mod thread;
+mod tidy;
 mod unit;
 mod variable;
 
