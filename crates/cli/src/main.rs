@@ -4,11 +4,16 @@
 //! Exit codes: 0 nothing found, 1 findings, 2 the run itself failed, 130 interrupted. Results go to
 //! standard output, everything else to standard error.
 
+mod analysis;
 mod args;
 mod commands;
+mod config;
 mod failure;
 mod inputs;
+mod last_result;
 mod output;
+mod rendering;
+mod triaging;
 mod ui;
 
 use std::process::ExitCode;

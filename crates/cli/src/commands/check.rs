@@ -1,14 +1,20 @@
 //! `leakproof check`: find leaks and report them.
 
+use crate::analysis::AnalysisArgs;
+use crate::commands::models::ModelFiles;
+use crate::config::Config;
 use crate::inputs::{Input, InputArgs};
-use crate::output;
+use crate::last_result;
+use crate::rendering::{Format, RenderArgs, Scene};
+use crate::triaging::TriageArgs;
 use crate::ui::Ui;
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use leakproof_detect::Options;
 use leakproof_findings::{Report, Skipped, Sources};
+use leakproof_frontend::SourceKind;
 use leakproof_frontend::usage::Usage;
-use leakproof_report::{SarifOptions, TextOptions};
-use std::io::IsTerminal;
+use leakproof_models::Library;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,35 +23,45 @@ use std::time::Instant;
 pub struct CheckArgs {
     #[command(flatten)]
     inputs: InputArgs,
-    /// Form of the result
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Write the result to this file instead of standard output
-    #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    models: ModelFiles,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+    #[command(flatten)]
+    triage: TriageArgs,
+    #[command(flatten)]
+    render: RenderArgs,
+    /// Configuration [default: leakproof.toml of this folder or of the nearest one above]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Print times and memory on standard error at the end
     #[arg(long)]
     stats: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Sarif,
-}
-
 pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
     let start = Instant::now();
+    let root = std::env::current_dir()?;
+    let sources = Sources::new(root.clone());
+    let config = Config::load(args.config.as_deref(), &root)?;
+    let models = args.models.load_after(&config.models)?;
+    let options = args.analysis.options(&config, &models, args.inputs.unit.jobs)?;
+    let mut policy = args.triage.policy(&config, &root, &sources)?;
     let input = args.inputs.load(ui)?;
-    if args.format != Format::Text {
+    if args.render.format != Format::Text {
         ui.skipped(&input.loaded);
     }
     let timings = input.loaded.timings;
-    let root = input.project.cwd.clone();
-    let report = analyse(input);
-    let text = render(args, ui, &report, root, start);
-    output::write(args.output.as_deref(), &text)?;
+    policy.files = unit_files(&input);
+    let mut report = analyse(input, &models, &options);
+    leakproof_findings::finish(&mut report, &sources);
+    leakproof_triage::apply(&mut report, &policy, &sources);
+    args.triage.update(&mut report, &config, ui)?;
+    let elapsed = Some(start.elapsed());
+    args.render.write(&report, &Scene { sources: &sources, root: &root, elapsed }, ui)?;
+    if !args.inputs.unit.no_cache {
+        last_result::keep(&report, &root);
+    }
     if args.stats {
         eprintln!(
             "stats: wall {:.2} s; waiting for clang {:.2} s, lowering {:.2} s, cache {:.2} s; {}",
@@ -56,40 +72,26 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
             Usage::now()
         );
     }
-    Ok(if report.leaks.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let clean = report.leaks.is_empty() || args.triage.exit_zero;
+    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// From modules to findings.
-fn analyse(input: Input) -> Report {
+fn analyse(input: Input, models: &Library, options: &Options) -> Report {
     let program = leakproof_program::Program::link(input.loaded.modules);
-    let options = leakproof_detect::Options::default();
-    let mut report =
-        leakproof_detect::check(&program, leakproof_models::Library::shipped(), &options);
+    let mut report = leakproof_detect::check(&program, models, options);
     for (file, reason) in input.loaded.skipped {
         report.skipped.push(Skipped { file, reason });
     }
     report
 }
 
-fn render(args: &CheckArgs, ui: &Ui, report: &Report, root: PathBuf, start: Instant) -> String {
-    let sources = Sources::new(root.clone());
-    match args.format {
-        Format::Json => leakproof_report::json(report),
-        Format::Sarif => leakproof_report::sarif(
-            report,
-            &sources,
-            &SarifOptions { root: Some(root), ..SarifOptions::default() },
-        ),
-        Format::Text => {
-            let terminal = args.output.is_none() && std::io::stdout().is_terminal();
-            let options = TextOptions {
-                color: terminal && std::env::var_os("NO_COLOR").is_none(),
-                elapsed: Some(start.elapsed()),
-                quiet: ui.is_quiet(),
-                verbose: ui.is_verbose(),
-                ..TextOptions::default()
-            };
-            leakproof_report::text(report, &sources, options)
-        }
-    }
+/// The source files of all units, as findings name them.
+fn unit_files(input: &Input) -> Vec<String> {
+    let name = |path: PathBuf| {
+        let path = path.strip_prefix(&input.project.cwd).map_or(path.clone(), Into::into);
+        path.to_string_lossy().into_owned()
+    };
+    let sources = input.project.units.iter().filter(|u| u.kind != SourceKind::Llvm);
+    sources.map(|unit| name(unit.path())).collect()
 }

@@ -22,7 +22,7 @@ struct Line {
 pub fn run() -> Result<ExitCode> {
     let lines = [
         Line { subject: "clang", result: clang(), required: true },
-        Line { subject: "bitcode", result: bitcode(), required: true },
+        Line { subject: "LLVM bitcode", result: bitcode(), required: true },
         Line { subject: "Z3", result: Ok(leakproof_smt::version()), required: true },
         Line { subject: "build watching", result: watching(), required: false },
         Line { subject: "cache", result: cache_folder(), required: false },
@@ -68,7 +68,7 @@ fn bitcode() -> Result<String, String> {
     let loaded = load(&project, &LoadOptions::default(), &Silent).map_err(|e| e.to_string())?;
     match (loaded.modules.first(), loaded.skipped.first()) {
         (Some(module), _) if module.functions.values().any(|f| f.name == "probe") => {
-            Ok("a test unit compiles and is read back".to_owned())
+            Ok("a test unit compiles and is read back (no LLVM library is needed)".to_owned())
         }
         (_, Some((_, reason))) => {
             Err(format!("a test unit does not compile: {reason}; install libc6-dev and clang-19"))

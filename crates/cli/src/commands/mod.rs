@@ -2,8 +2,14 @@
 
 mod cache;
 mod check;
+mod completions;
 mod doctor;
+mod explain;
+mod init;
 mod ir;
+mod man;
+mod models;
+mod report;
 
 use crate::args::Cli;
 use crate::ui::Ui;
@@ -15,12 +21,24 @@ use std::process::ExitCode;
 pub enum Command {
     /// Find leaks
     Check(check::CheckArgs),
+    /// Tell all about one leak of the last check
+    Explain(explain::ExplainArgs),
+    /// Show an earlier result in another form
+    Report(report::ReportArgs),
+    /// Write a commented leakproof.toml
+    Init(init::InitArgs),
     /// Print the intermediate representation of one unit
     Ir(ir::IrArgs),
+    /// Look at the models of library functions, or check files of your own
+    Models(models::ModelsArgs),
     /// Say what leakproof found on this machine and what is wrong with it
     Doctor,
     /// Look at or clear the cache of compiled units
     Cache(cache::CacheArgs),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page
+    Man(man::ManArgs),
 }
 
 /// Runs the subcommand.
@@ -28,8 +46,14 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let ui = Ui::new(cli.quiet, cli.verbose);
     match cli.command {
         Command::Check(args) => check::run(&args, &ui),
+        Command::Explain(args) => explain::run(&args),
+        Command::Report(args) => report::run(&args, &ui),
+        Command::Init(args) => init::run(&args, &ui),
         Command::Ir(args) => ir::run(&args, &ui),
+        Command::Models(args) => models::run(&args),
         Command::Doctor => doctor::run(),
         Command::Cache(args) => cache::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
