@@ -1,11 +1,13 @@
 //! `cargo xtask fixtures`: recall and precision over `tests/fixtures`, by idiom.
 //!
 //! In: the release binary (built first, unless `--binary` names one) and the fixtures. Out: the
-//! table, and with `-v` every difference. `--update` removes markers of known failures that are
+//! table, and with `-v` every difference. `--truth` checks the fixtures instead (see `truth`). `--update` removes markers of known failures that are
 //! none any more; it never adds one, since a failure needs a reason.
 
 #[path = "../../crates/cli/tests/suite/mod.rs"]
 mod suite;
+#[path = "truth.rs"]
+mod truth;
 
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
@@ -18,12 +20,16 @@ struct Options {
     filter: String,
     verbose: bool,
     update: bool,
+    truth: bool,
 }
 
 pub fn run(words: &[&str]) -> Result<()> {
     let options = parse(words)?;
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = workspace.join("tests/fixtures");
+    if options.truth {
+        return check_truth(&root, &options.filter);
+    }
     let binary = match options.binary {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string())?,
         None => build(&workspace)?,
@@ -39,16 +45,31 @@ pub fn run(words: &[&str]) -> Result<()> {
     Ok(())
 }
 
+fn check_truth(root: &Path, filter: &str) -> Result<()> {
+    let cases = suite::discover::cases(root).map_err(anyhow::Error::msg)?;
+    let cases: Vec<_> = cases.into_iter().filter(|c| c.name.contains(filter)).collect();
+    let scratch = std::env::temp_dir().join(format!("leakproof-truth-{}", std::process::id()));
+    let truth = truth::check(root, &cases, &scratch);
+    std::fs::remove_dir_all(&scratch).ok();
+    let truth = truth?;
+    println!("{} functions run; no function of: {}", truth.functions, truth.not_run.join(", "));
+    ensure!(truth.wrong.is_empty(), "the fixtures are wrong:\n{}", truth.wrong.join("\n"));
+    Ok(())
+}
+
 fn parse(words: &[&str]) -> Result<Options> {
     let mut options = Options::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match *word {
             "-v" => options.verbose = true,
+            "--truth" => options.truth = true,
             "--update" => options.update = true,
             "--binary" => options.binary = words.next().map(PathBuf::from),
             filter if !filter.starts_with('-') => options.filter = filter.to_owned(),
-            _ => bail!("usage: cargo xtask fixtures [-v] [--update] [--binary FILE] [FILTER]"),
+            _ => bail!(
+                "usage: cargo xtask fixtures [-v] [--update] [--truth] [--binary FILE] [FILTER]"
+            ),
         }
     }
     Ok(options)

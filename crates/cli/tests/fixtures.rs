@@ -31,3 +31,92 @@ fn every_bad_function_expects_a_leak_and_no_ok_function_does() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The comparison itself, on a made-up program.
+mod comparison {
+    use super::suite::compare::{Outcome, compare};
+    use super::suite::discover::Case;
+    use super::suite::expectation;
+    use super::suite::run::Found;
+
+    fn outcome(source: &str, findings: &[(&str, u32, u32, &str)]) -> Outcome {
+        let case = Case {
+            idiom: "x".to_owned(),
+            name: "x/a.c".to_owned(),
+            sources: vec!["a.c".to_owned()],
+            options: Vec::new(),
+            expectations: expectation::parse("a.c", source).expect("comments"),
+        };
+        let found = |(function, alloc, leak, variable): &(&str, u32, u32, &str)| Found {
+            kind: "lost".to_owned(),
+            function: (*function).to_owned(),
+            variable: (*variable).to_owned(),
+            evidence: "feasible".to_owned(),
+            alloc: ("a.c".to_owned(), *alloc),
+            leak: ("a.c".to_owned(), *leak),
+        };
+        compare(&case, findings.iter().map(found).collect())
+    }
+
+    const SOURCE: &str = "int f_bad(void) {
+    char *p = strdup(\"\");
+    char *q = strdup(\"\");
+    return 1; // leak: forgotten p
+}
+void g_bad(struct s *s) {
+    s->a = strdup(\"\"); // leaks: s.a [a]
+    free(s); // leak: lost s.a [a]
+}
+";
+
+    #[test]
+    fn all_as_expected() {
+        let o = outcome(SOURCE, &[("f_bad", 2, 4, "p"), ("g_bad", 7, 8, "s->a")]);
+        assert_eq!(o.failures(), Vec::<String>::new());
+        assert_eq!(o.met.len(), 2);
+    }
+
+    #[test]
+    fn a_missed_leak_and_a_false_alarm_are_failures() {
+        let o = outcome(SOURCE, &[("f_bad", 3, 4, "q"), ("g_bad", 7, 8, "s->a")]);
+        assert_eq!(o.missing.len(), 1);
+        assert_eq!(o.unexpected.len(), 1);
+        assert_eq!(o.failures()[0], "a.c:4: MISSED forgotten `p` in f_bad");
+    }
+
+    #[test]
+    fn another_line_of_the_same_function_and_variable_will_do() {
+        let o = outcome(SOURCE, &[("f_bad", 2, 5, "p"), ("g_bad", 7, 8, "")]);
+        assert_eq!(o.failures(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_the_leaked_object_owns_is_no_false_alarm() {
+        let leaks = [("f_bad", 2, 4, "p"), ("f_bad", 2, 4, "p->inner"), ("g_bad", 7, 8, "s.a")];
+        let o = outcome(SOURCE, &leaks);
+        assert_eq!(o.failures(), Vec::<String>::new());
+        assert_eq!(o.extra.len(), 1);
+    }
+
+    #[test]
+    fn known_failures_are_asserted() {
+        let source = "int f_bad(void) {
+    return 1; // leak: forgotten p; missed: because
+}
+int g_ok(void) {
+    return 1; // false: because
+}
+";
+        let still = outcome(source, &[("g_ok", 5, 5, "q")]);
+        assert_eq!(still.failures(), Vec::<String>::new());
+        assert_eq!((still.known_missed.len(), still.known_false.len()), (1, 1));
+        let no_longer = outcome(source, &[("f_bad", 2, 2, "p")]);
+        assert_eq!(no_longer.stale.len(), 2);
+    }
+
+    #[test]
+    fn mistakes_in_comments_are_refused() {
+        assert!(expectation::parse("a.c", "return; // leak: p").is_err());
+        assert!(expectation::parse("a.c", "return; // leak: last p").is_err());
+    }
+}
