@@ -172,7 +172,7 @@ fn told_apart(earlier: &Draft, later: &Draft) -> Parse<()> {
     if a == b && same_effects && earlier.conditions.len() == later.conditions.len() {
         return Err(Fault::contradiction(later.pos, "the same outcome twice"));
     }
-    if !same_effects && (a == b || overlap(&a, &b)) {
+    if !same_effects && (a == b || overlap(&a, &b)) && !written_apart(earlier, later) {
         return Err(Fault::contradiction(
             later.pos,
             "two outcomes with the same result but different effects",
@@ -180,6 +180,21 @@ fn told_apart(earlier: &Draft, later: &Draft) -> Parse<()> {
         .hint("the caller could not tell them apart: give each its own `return` or `if`"));
     }
     Ok(())
+}
+
+/// Whether some place is null after one outcome and holds something after the other: `strsep`.
+fn written_apart(earlier: &Draft, later: &Draft) -> bool {
+    let writes = |draft: &Draft, null: bool, place: &Place| {
+        draft
+            .effects
+            .iter()
+            .any(|(e, _)| assigned(e) == Some(place) && matches!(e, Effect::SetNull { .. }) == null)
+    };
+    let places = later.effects.iter().filter_map(|(e, _)| assigned(e));
+    places.into_iter().any(|p| {
+        writes(earlier, true, p) && writes(later, false, p)
+            || writes(earlier, false, p) && writes(later, true, p)
+    })
 }
 
 fn returned(draft: &Draft) -> Returns {

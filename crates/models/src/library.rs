@@ -113,10 +113,32 @@ impl Library {
     }
 }
 
+impl Model {
+    /// The families whose objects the function makes or releases; one may come several times.
+    pub fn families(&self) -> impl Iterator<Item = &str> {
+        self.outcomes.iter().flat_map(|outcome| {
+            let returned = match &outcome.returns {
+                Returns::Object { family, .. } => Some(family.as_str()),
+                _ => None,
+            };
+            let effects = outcome.effects.iter().filter_map(|effect| match effect {
+                Effect::Alloc { family, .. } | Effect::Free { family, .. } => Some(family.as_str()),
+                _ => None,
+            });
+            returned.into_iter().chain(effects)
+        })
+    }
+}
+
 /// The place whose object of `family` every good outcome of `model` releases, and nothing else.
 fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
     let released = |outcome: &'m Outcome| match outcome.effects.as_slice() {
         [Effect::Free { place, family: f }] if f == family => Some(place),
+        [Effect::Free { place, family: f }, Effect::SetNull { place: cleared }]
+            if f == family && place == cleared =>
+        {
+            Some(place)
+        }
         _ => None,
     };
     let mut good = model.outcomes.iter().filter(|o| !o.failure).peekable();

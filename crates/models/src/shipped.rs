@@ -27,4 +27,12 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "lib/json.model",
     "lib/pcre.model",
     "lib/event.model",
+    "lib/terminal.model",
+    "lib/expat.model",
+    "lib/image.model",
+    "lib/auth.model",
+    "lib/bus.model",
+    "lib/archive.model",
+    "lib/system.model",
+    "lib/crypto.model",
 ];

@@ -128,6 +128,12 @@ fn outcomes_keep_their_order_and_labels() {
 }
 
 #[test]
+fn outcomes_may_differ_in_what_they_leave_behind() {
+    let all = outcomes("return *@1, write *@1; return *@1, *@1 = null");
+    assert_eq!(all[0].returns, all[1].returns);
+}
+
+#[test]
 fn conditions_come_before_effects() {
     let outcome = one("free @1, if @2 zero, take @3");
     assert!(matches!(outcome.effects[0], Effect::ArgIsNull(1)));
