@@ -60,8 +60,10 @@ pub mod constant {
     pub const CSTRING: u32 = 9;
     pub const CE_BINOP: u32 = 10;
     pub const CE_CAST: u32 = 11;
+    pub const CE_GEP_OLD: u32 = 12;
     pub const CE_INBOUNDS_GEP: u32 = 20;
     pub const DATA: u32 = 22;
+    pub const CE_GEP_WITH_INRANGE_INDEX_OLD: u32 = 24;
     pub const POISON: u32 = 26;
     pub const DSO_LOCAL_EQUIVALENT: u32 = 27;
     pub const NO_CFI: u32 = 29;

@@ -117,20 +117,24 @@ impl ConstantTable {
             }
             c::CE_BINOP => Constant::Bin { op: record.op(0)?, lhs: value(1)?, rhs: value(2)? },
             c::CE_CAST => Constant::Cast { op: record.op(0)?, value: value(2)? },
-            c::CE_GEP | c::CE_GEP_WITH_INRANGE | c::CE_INBOUNDS_GEP => self.gep(code, record)?,
+            c::CE_GEP
+            | c::CE_GEP_OLD
+            | c::CE_INBOUNDS_GEP
+            | c::CE_GEP_WITH_INRANGE
+            | c::CE_GEP_WITH_INRANGE_INDEX_OLD => self.gep(code, record)?,
             c::DSO_LOCAL_EQUIVALENT | c::NO_CFI => Constant::Same(value(1)?),
             c::INLINEASM => Constant::Asm,
             _ => Constant::Other,
         })
     }
 
-    /// `[source type, flags, (range,) (type, value)...]`. The range takes as many operands as its
-    /// width needs; what follows it are pairs, of which the first is the base pointer.
+    /// `[source type, (flags, (range,)) (type, value)...]`. The range takes as many operands as
+    /// its width needs; what follows it are pairs, of which the first is the base pointer.
     fn gep(&mut self, code: u32, record: &Record<'_>) -> Result<Constant, ReadError> {
         let source = TypeRef(record.op(0)? as u32);
         let header = match code {
-            c::CE_INBOUNDS_GEP => 1,
-            c::CE_GEP => 2,
+            c::CE_GEP_OLD | c::CE_INBOUNDS_GEP => 1,
+            c::CE_GEP | c::CE_GEP_WITH_INRANGE_INDEX_OLD => 2,
             _ if record.ops.len() % 2 == 1 => 5,
             _ => 4,
         };

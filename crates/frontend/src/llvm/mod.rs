@@ -4,7 +4,7 @@
 //! metadata are tables of small records, and whose function bodies are decoded one at a time.
 //! LLVM itself is not involved: building its in-memory module and tearing it down again costs
 //! several times what this whole crate needs for a unit, and its reader may end the process on
-//! malformed input. The price is that only bitcode of the release below is read; clang turns
+//! malformed input. The price is that only bitcode of LLVM 15 to 19 is read; clang turns
 //! everything else (textual IR, bitcode of other releases) into that.
 //!
 //! Invariant: no input makes the reader panic; ids in the tables are checked where they are used.
@@ -38,6 +38,6 @@ pub enum ReadError {
     #[error("malformed bitcode: {0}")]
     Malformed(&'static str),
     /// Record layouts change between releases; guessing would give wrong answers.
-    #[error("bitcode written by {0}, not by LLVM 19")]
+    #[error("bitcode written by {0}, not by LLVM 15 to 19")]
     OtherVersion(String),
 }

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
                 Entry::End => return Ok(()),
                 Entry::Record(1) => {
                     let producer = self.record.text(0);
-                    if !producer.starts_with("LLVM19.") {
+                    if !is_known(&producer) {
                         return Err(ReadError::OtherVersion(producer));
                     }
                 }
@@ -351,6 +351,13 @@ impl<'a> Reader<'a> {
         self.module.layout = DataLayout::new(&self.layout_spec, &self.module.types);
         Ok((self.module, self.cursor))
     }
+}
+
+/// Whether the layout of the records is known: releases 15 (the first without typed pointers) to
+/// 19.
+fn is_known(producer: &str) -> bool {
+    let version = producer.strip_prefix("LLVM").and_then(|rest| rest.split('.').next());
+    version.and_then(|v| v.parse::<u32>().ok()).is_some_and(|v| (15..=19).contains(&v))
 }
 
 fn text(strtab: &[u8], offset: u64, len: u64) -> String {

@@ -13,6 +13,7 @@
 use super::cfg::for_each_successor;
 use super::promote::{for_each_operand, intrinsic};
 use super::unit::Unit;
+use super::variable::for_each_declaration;
 use crate::llvm::{Body, Constant, Inst, Op, Range, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -39,7 +40,6 @@ pub fn thread_cleanups(unit: &mut Unit, body: &mut Body) {
 /// that the programmer switches on are left alone: threading a whole state machine is not wanted.
 fn deciding_slots(unit: &Unit, body: &Body) -> Vec<u32> {
     let mut slots = Vec::new();
-    let named = |slot: u32| body.records.iter().any(|r| r.declare && r.value == slot);
     for range in &body.blocks {
         let insts = range.of(&body.insts);
         let decider = insts.last().and_then(|inst| decided_value(inst.op));
@@ -47,10 +47,16 @@ fn deciding_slots(unit: &Unit, body: &Body) -> Vec<u32> {
         if let Some(Inst { op: Op::Load { ptr, volatile: false }, .. }) = load
             && is_slot(unit, body, *ptr)
             && !slots.contains(ptr)
-            && !named(*ptr)
         {
             slots.push(*ptr);
         }
+    }
+    if !slots.is_empty() {
+        let mut named = FxHashSet::default();
+        for_each_declaration(unit, body, |declaration| {
+            named.insert(declaration.value);
+        });
+        slots.retain(|slot| !named.contains(slot));
     }
     slots
 }

@@ -39,6 +39,8 @@ pub struct Unit {
     /// By number of the ifunc in the bitcode.
     pub ifuncs: Vec<FuncId>,
     pub pending: Vec<PendingField>,
+    /// Debug info is in the form of calls, as before LLVM 19.
+    pub has_debug_calls: bool,
 }
 
 pub fn lower(bytes: &[u8], name: &str, style: &PathStyle) -> Result<Module, ReadError> {
@@ -52,8 +54,10 @@ pub fn lower(bytes: &[u8], name: &str, style: &PathStyle) -> Result<Module, Read
         callables: Vec::new(),
         ifuncs: Vec::new(),
         pending: Vec::new(),
+        has_debug_calls: false,
     };
     unit.declare_symbols();
+    unit.has_debug_calls = unit.callables.contains(&Callable::Intrinsic(Intrinsic::DebugDeclare));
     unit.lower_initializers();
     unit.add_retained_types();
     unit.lower_bodies(&mut cursor)?;

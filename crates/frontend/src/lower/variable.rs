@@ -3,25 +3,67 @@
 use super::function::FunctionLowering;
 use super::intrinsic::Intrinsic;
 use super::promote::intrinsic;
-use crate::llvm::{DebugRecord, MdId, Op, Value, md_code};
+use super::unit::Unit;
+use crate::llvm::{Body, DebugLoc, DebugRecord, MdId, Op, Value, md_code};
 use leakproof_ir::{InstKind, Loc, ValueKind, Var, VarId};
 
-impl FunctionLowering<'_> {
-    /// Learns from the debug records which slots are variables, and names the parameters.
-    pub fn declare_variables(&mut self) {
-        for index in 0..self.body.records.len() {
-            let record = self.body.records[index];
-            if record.declare {
-                self.declare(record);
-            }
-        }
-        self.declare_by_calls();
-        self.name_parameters();
-    }
+/// Where a declaration says that it stands.
+#[derive(Clone, Copy)]
+pub enum Position {
+    Node(MdId),
+    Instruction(DebugLoc),
+}
 
-    fn declare(&mut self, record: DebugRecord) {
-        let loc = self.unit.locations.node(&self.unit.raw.metadata, record.loc);
-        self.declare_variable(record.value, record.variable, record.expression, loc);
+/// A value that is the address of a variable.
+#[derive(Clone, Copy)]
+pub struct Declaration {
+    pub value: u32,
+    variable: MdId,
+    expression: MdId,
+    position: Position,
+}
+
+/// Calls `f` with each declaration, whether it is a record or, as before LLVM 19, a call.
+pub fn for_each_declaration(unit: &Unit, body: &Body, mut f: impl FnMut(Declaration)) {
+    for record in body.records.iter().filter(|r| r.declare) {
+        let &DebugRecord { value, variable, expression, loc, .. } = record;
+        f(Declaration { value, variable, expression, position: Position::Node(loc) });
+    }
+    if !unit.has_debug_calls {
+        return;
+    }
+    for inst in &body.insts {
+        let Op::Call { callee, args, .. } = inst.op else { continue };
+        if intrinsic(unit, callee) != Some(Intrinsic::DebugDeclare) {
+            continue;
+        }
+        let &[value, variable, expression] = args.of(&body.pool) else { continue };
+        let node = unit.raw.metadata.node(MdId(value as u32));
+        if node.code == md_code::VALUE {
+            f(Declaration {
+                value: node.number(1) as u32,
+                variable: MdId(variable as u32),
+                expression: MdId(expression as u32),
+                position: Position::Instruction(inst.loc),
+            });
+        }
+    }
+}
+
+impl FunctionLowering<'_> {
+    /// Learns from debug info which slots are variables, and names the parameters.
+    pub fn declare_variables(&mut self) {
+        let mut declarations = Vec::new();
+        for_each_declaration(self.unit, self.body, |d| declarations.push(d));
+        for d in declarations {
+            let md = &self.unit.raw.metadata;
+            let loc = match d.position {
+                Position::Node(node) => self.unit.locations.node(md, node),
+                Position::Instruction(loc) => self.unit.locations.instruction(md, loc),
+            };
+            self.declare_variable(d.value, d.variable, d.expression, loc);
+        }
+        self.name_parameters();
     }
 
     fn declare_variable(&mut self, value: u32, variable: MdId, expression: MdId, loc: Loc) {
@@ -33,24 +75,6 @@ impl FunctionLowering<'_> {
                 self.slot_vars.entry(value).or_insert(var);
             }
             _ => {}
-        }
-    }
-
-    /// Declarations in the form of calls, as older tools write them.
-    fn declare_by_calls(&mut self) {
-        for index in 0..self.body.insts.len() {
-            let Op::Call { callee, args, .. } = self.body.insts[index].op else { continue };
-            if intrinsic(self.unit, callee) != Some(Intrinsic::DebugDeclare) {
-                continue;
-            }
-            let &[value, variable, expression] = args.of(&self.body.pool) else { continue };
-            let node = self.unit.raw.metadata.node(MdId(value as u32));
-            if node.code == md_code::VALUE {
-                let loc = self.body.insts[index].loc;
-                let loc = self.unit.locations.instruction(&self.unit.raw.metadata, loc);
-                let (variable, expression) = (MdId(variable as u32), MdId(expression as u32));
-                self.declare_variable(node.number(1) as u32, variable, expression, loc);
-            }
         }
     }
 

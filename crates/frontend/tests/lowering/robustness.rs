@@ -90,7 +90,7 @@ fn bitcode_of_another_release_is_named() {
         bytes[at] ^= 4;
         let error = lower(&bytes).err().map(|e| e.to_string());
         bytes[at] = saved;
-        error.filter(|m| m.contains("not by LLVM 19"))
+        error.filter(|m| m.contains("not by LLVM 15 to 19"))
     });
     assert!(message.is_some());
 }
