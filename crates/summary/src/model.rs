@@ -184,8 +184,9 @@ impl Exec<'_> {
         let name = model.name.as_str();
         match effect {
             Effect::Alloc { place, family, zeroed } => {
-                let object = self.allocate(call, name, family, *zeroed, state);
+                // A caller that gives no place for an object gets none.
                 if let Some(to) = self.location(call, place, returned, state) {
+                    let object = self.allocate(call, name, family, *zeroed, state);
                     self.store(state, to, object, at);
                 }
             }
@@ -231,7 +232,7 @@ impl Exec<'_> {
         }
     }
 
-    /// The address of a place.
+    /// The address of a place; none where a step goes through null.
     fn location(
         &mut self,
         call: &Call<'_>,
@@ -248,6 +249,10 @@ impl Exec<'_> {
         for &offset in before {
             let at = self.terms.offset(p, offset as i64);
             p = self.load(state, at, 64, call.loc);
+        }
+        let null = self.terms.is_null(p);
+        if self.pcs.simplify(&mut self.terms, state.pc, null) == Terms::TRUE {
+            return None;
         }
         Some(self.terms.offset(p, *last as i64))
     }
