@@ -377,3 +377,57 @@ impl<'a> Cursor<'a> {
         Ok(blob)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes fields of (value, bits), lowest bit first.
+    fn pack(fields: &[(u64, u32)]) -> Vec<u8> {
+        let bits =
+            fields.iter().flat_map(|&(value, width)| (0..width).map(move |i| value >> i & 1));
+        let bits: Vec<u64> = bits.collect();
+        bits.chunks(8).map(|c| c.iter().rev().fold(0, |byte, bit| byte << 1 | *bit as u8)).collect()
+    }
+
+    #[test]
+    fn numbers() {
+        let bytes = pack(&[(5, 3), (0b10_0001, 6), (0b00_0011, 6), (u64::MAX >> 4, 60)]);
+        let mut cursor = Cursor::new(&bytes, 0);
+        assert_eq!(cursor.fixed(3), Ok(5));
+        // Two pieces: 1 with more to come, then 3 five bits higher.
+        assert_eq!(cursor.vbr(6), Ok(1 | 3 << 5));
+        assert_eq!(cursor.fixed(60), Ok(u64::MAX >> 4));
+        assert_eq!(cursor.fixed(32), Err(ReadError::Truncated));
+    }
+
+    #[test]
+    fn a_number_that_never_ends_is_refused() {
+        let bytes = vec![0xff; 64];
+        assert!(Cursor::new(&bytes, 0).vbr(6).is_err());
+    }
+
+    #[test]
+    fn abbreviated_records() {
+        // DEFINE_ABBREV with 3 operands: literal code 7, array, of char6; then a record "ab".
+        let bytes = pack(&[(2, 2), (3, 5), (1, 1), (7, 8), (0, 1), (3, 3), (0, 1), (4, 3)]);
+        let mut cursor = Cursor::new(&bytes, 0);
+        assert_eq!(cursor.bits(2), Ok(DEFINE_ABBREV));
+        let abbrev = cursor.define_abbrev().expect("an abbreviation");
+        let bytes = pack(&[(2, 6), (0, 6), (1, 6), (0, 14)]);
+        let mut cursor = Cursor::new(&bytes, 0);
+        cursor.scopes[0].abbrevs.push(abbrev);
+        let mut record = Record::default();
+        assert_eq!(cursor.abbreviated(0, &mut record), Ok(Entry::Record(7)));
+        assert_eq!(record.text(0), "ab");
+        assert_eq!(record.op(2), Err(ReadError::Malformed("a record is too short")));
+    }
+
+    #[test]
+    fn blocks_stay_inside_their_parent() {
+        // ENTER_SUBBLOCK 8, width 3, longer than the stream.
+        let bytes = pack(&[(1, 2), (8, 8), (3, 4), (0, 18), (1000, 32), (0, 32)]);
+        let mut cursor = Cursor::new(&bytes, 0);
+        assert_eq!(cursor.next(&mut Record::default()), Err(ReadError::Truncated));
+    }
+}

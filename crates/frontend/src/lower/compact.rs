@@ -23,7 +23,8 @@ fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
     for (block, content) in (0u32..).zip(blocks) {
         for succ in content.term.successors() {
             let list = &mut preds[succ.0 as usize];
-            if !list.contains(&block) {
+            // Several edges from one block come one after the other.
+            if list.last() != Some(&block) {
                 list.push(block);
             }
         }

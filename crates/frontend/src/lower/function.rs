@@ -53,6 +53,8 @@ pub struct FunctionLowering<'f> {
     pub loc: Loc,
     /// Phis of slots, per block.
     slot_phis: Vec<Vec<SlotPhi>>,
+    /// The block that fed the phis of each block last.
+    fed_by: Vec<Option<u32>>,
     /// Phis of the bitcode, to be filled in at the end.
     raw_phis: Vec<(InstId, Range)>,
     blocks: Vec<Option<Block>>,
@@ -105,6 +107,7 @@ impl Unit {
             current: Vec::new(),
             loc: Loc::default(),
             slot_phis: vec![Vec::new(); count],
+            fed_by: vec![None; count],
             raw_phis: Vec::new(),
             blocks: vec![None; count],
         };
@@ -266,10 +269,9 @@ impl FunctionLowering<'_> {
     fn feed_successors(&mut self, block: u32) {
         let from = self.block_id(block);
         for index in 0..self.cfg.succs.of(block).len() {
-            let succs = self.cfg.succs.of(block);
-            let target = succs[index];
+            let target = self.cfg.succs.of(block)[index];
             // A block that is reached by two edges is fed once.
-            if succs[..index].contains(&target) {
+            if self.fed_by[target as usize].replace(block) == Some(block) {
                 continue;
             }
             for phi in 0..self.slot_phis[target as usize].len() {

@@ -115,3 +115,17 @@ impl Intrinsic {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_up_to_a_full_stop() {
+        assert_eq!(Intrinsic::of("llvm.memcpy.p0.p0.i64"), Some(Intrinsic::MemCopy));
+        assert_eq!(Intrinsic::of("llvm.abs.i32"), Some(Intrinsic::Abs));
+        assert_eq!(Intrinsic::of("llvm.absent"), Some(Intrinsic::Opaque));
+        assert_eq!(Intrinsic::of("llvm.dbg.label"), Some(Intrinsic::Nothing));
+        assert_eq!(Intrinsic::of("memcpy"), None);
+    }
+}

@@ -109,3 +109,30 @@ fn allocator_attributes() {
     assert!(attrs("never").nonnull_return && !attrs("never").noalias_return);
     assert_eq!(attrs("plain"), leakproof_ir::FuncAttrs::default());
 }
+
+#[test]
+fn sizes_follow_the_data_layout() {
+    let m = lower(
+        "struct __attribute__((packed)) packed { char c; long l; short s; } packed;
+         struct mixed { char c; long double ld; __int128 i; char d; } mixed;
+         struct bits { unsigned a : 3; unsigned long b : 40; char c; } bits;
+         struct empty {} empty; _Bool flags[3]; void (*fn)(void);
+         typedef int v3 __attribute__((vector_size(16))); struct { char c; v3 v; } vec;
+         _Complex double cd; union { char c[9]; double d; } u; _Float16 half[3];",
+    );
+    let size = |name: &str| m.global(name).size;
+    assert_eq!((size("packed"), size("mixed"), size("bits")), (11, 64, 8));
+    assert_eq!((size("empty"), size("flags"), size("fn")), (0, 3, 8));
+    assert_eq!((size("vec"), size("cd"), size("u"), size("half")), (32, 16, 16, 6));
+}
+
+#[test]
+fn wide_integers() {
+    let m = lower(
+        "__int128 big = ((__int128)1 << 100) + 5; unsigned _BitInt(200) bits = 7;
+         __int128 f(__int128 a) { return a + 1; }",
+    );
+    assert_eq!((m.global("big").size, m.global("bits").size), (16, 32));
+    let f = m.func("f");
+    assert_eq!(f.ret, leakproof_ir::Ty::Tuple(2));
+}
