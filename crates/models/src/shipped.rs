@@ -35,4 +35,8 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "lib/archive.model",
     "lib/system.model",
     "lib/crypto.model",
+    "lib/pools.model",
+    "lib/data.model",
+    "lib/display.model",
+    "lib/netlink.model",
 ];

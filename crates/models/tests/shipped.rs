@@ -109,8 +109,9 @@ fn every_family_has_an_allocator_and_a_deallocator() {
     let allocated: BTreeSet<&str> = library.iter().flat_map(allocated_families).collect();
     let released: BTreeSet<&str> = library.iter().flat_map(released_families).collect();
     let declared: BTreeSet<&str> = library.families().map(|f| f.name.as_str()).collect();
-    assert_eq!(allocated, declared);
-    assert_eq!(released, declared);
+    let only_declared: Vec<&&str> = declared.difference(&allocated).collect();
+    let never_released: Vec<&&str> = declared.difference(&released).collect();
+    assert_eq!((only_declared, never_released), (vec![], vec![]));
 }
 
 #[test]
@@ -154,5 +155,5 @@ fn memory_is_on_and_resources_are_off() {
 
 #[test]
 fn shipped_library_is_large_enough() {
-    assert!(Library::shipped().len() > 5000, "{}", Library::shipped().len());
+    assert!(Library::shipped().len() > 10_000, "{}", Library::shipped().len());
 }
