@@ -123,7 +123,8 @@ fn run_function(
     if report {
         find_leaks(env, &mut exec, candidates, &mut outcome);
     }
-    let summary = exec.summarise();
+    let called = !env.calls.callers_of(f).is_empty();
+    let summary = if called { exec.summarise() } else { Summary::opaque() };
     (summary, outcome)
 }
 

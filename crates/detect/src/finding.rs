@@ -5,7 +5,7 @@ use crate::path;
 use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
 use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
 use leakproof_program::Program;
-use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot};
+use leakproof_summary::{BaseKind, Candidate, Exec, Place, Site, Slot};
 use rustc_hash::FxHashMap;
 
 /// A model with what has been evaluated under it.
@@ -62,7 +62,10 @@ pub fn build(
     let (kind, cell, point) = match holder {
         Some(cell) => (Kind::Forgotten, Some(cell), exec.place(exit_loc)),
         None => match last_drop(exec, object.base, &mut replay) {
-            Some(drop) => (Kind::Lost, Some(drop.holder), drop.at),
+            Some((holder, at)) => (Kind::Lost, Some(holder), at),
+            // It was put somewhere and nothing took it from there: what became of it is out of
+            // sight, not lost.
+            None if exec.stored.contains(&object.base) => return None,
             None => (Kind::Lost, None, object.trace[0].at),
         },
     };
@@ -128,11 +131,15 @@ fn last_holder(
 }
 
 /// The last reference that went away on the path.
-fn last_drop<'e>(exec: &'e mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> Option<&'e Drop> {
+fn last_drop(
+    exec: &mut Exec<'_>,
+    base: Base,
+    replay: &mut Replay<'_>,
+) -> Option<((Base, Slot), Place)> {
     for i in (0..exec.drops.len()).rev() {
         let (pc, old) = (exec.drops[i].pc, exec.drops[i].old);
         if replay.refers(exec, old, base) && replay.on_path(exec, pc) {
-            return Some(&exec.drops[i]);
+            return Some((exec.drops[i].holder, exec.drops[i].at));
         }
     }
     None

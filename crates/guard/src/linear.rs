@@ -10,8 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Disjunctions are looked into only this deep.
 const OR_DEPTH: u32 = 4;
 
+/// Larger formulas go to the solver at once.
+const MAX_SIZE: u32 = 50_000;
+
 /// Whether `t` is refuted by its necessary literals.
 pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
+    if terms.size(t) > MAX_SIZE {
+        return false;
+    }
     let mut literals = FxHashSet::default();
     if !collect(terms, t, true, 0, &mut literals) {
         return true;

@@ -128,6 +128,9 @@ struct Meta {
     has_addr: bool,
 }
 
+/// How many values that are no addresses one `Any` lists.
+const MAX_PLAIN_ALTERNATIVES: usize = 6;
+
 /// The arena.
 #[derive(Debug)]
 pub struct Terms {
@@ -260,11 +263,27 @@ impl Terms {
         }
         flat.sort_unstable();
         flat.dedup();
+        self.drop_similar(&mut flat);
         match flat.as_slice() {
             [only] => *only,
             _ => self.intern(Node::Any(flat.into())),
         }
     }
+    /// Keeps one of several pointers to unknown elements of the same array, and no more than a
+    /// few values that are no addresses: nobody asks which one it is.
+    fn drop_similar(&self, items: &mut Vec<Term>) {
+        let mut arrays = rustc_hash::FxHashSet::default();
+        let mut plain = 0;
+        items.retain(|&t| match self.node(t) {
+            Node::Elem { base, .. } => arrays.insert(*base),
+            Node::Addr { .. } => true,
+            _ => {
+                plain += 1;
+                plain <= MAX_PLAIN_ALTERNATIVES || self.has_addr(t)
+            }
+        });
+    }
+
     /// The constant's value, zero-extended.
     pub fn as_int(&self, t: Term) -> Option<u64> {
         match self.node(t) {

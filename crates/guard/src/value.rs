@@ -7,6 +7,8 @@ use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, truncate};
 
 /// Trees larger than this are not pushed into.
 const PUSH_LIMIT: u32 = 160;
+/// Pointer choices larger than this forget their conditions: any of the alternatives.
+const CHOICE_LIMIT: u32 = 240;
 
 impl Terms {
     pub fn ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
@@ -29,6 +31,38 @@ impl Terms {
                 let items = pairs.into_iter().map(|(x, y)| self.ite(cond, x, y)).collect();
                 return self.tuple(items);
             }
+        }
+        let size = self.size(then).saturating_add(self.size(otherwise));
+        if size > CHOICE_LIMIT && (self.has_addr(then) || self.has_addr(otherwise)) {
+            let mut leaves = self.alternatives(then);
+            leaves.extend(self.alternatives(otherwise));
+            return self.any(leaves);
+        }
+        self.nested_ite(cond, then, otherwise)
+    }
+
+    /// The values that a choice is between.
+    pub fn alternatives(&self, t: Term) -> Vec<Term> {
+        let mut found = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.node(t) {
+                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+                Node::Any(items) => work.extend(items.iter().copied()),
+                _ => found.push(t),
+            }
+        }
+        found
+    }
+
+    /// `ite` that keeps tuples whole.
+    pub fn choose(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
+        if then == otherwise {
+            return then;
         }
         self.nested_ite(cond, then, otherwise)
     }
@@ -406,7 +440,7 @@ impl Terms {
             Node::Elem { base, offset: o, stride, index } => {
                 self.elem(base, o.wrapping_add(offset), stride, index)
             }
-            Node::Ite { cond, then, otherwise } => {
+            Node::Ite { cond, then, otherwise } if self.size(pointer) <= 2 * CHOICE_LIMIT => {
                 let a = self.offset(then, offset);
                 let b = self.offset(otherwise, offset);
                 self.ite(cond, a, b)
@@ -429,10 +463,14 @@ impl Terms {
         match self.node(pointer).clone() {
             Node::Addr { base, offset } => self.elem(base, offset, stride, index),
             Node::Elem { base, offset, stride: outer, index: first } => {
-                let both = self.bin(Op::Add, first, index);
+                // Which element it is matters little once two indices meet.
+                let both = match self.size(first) + self.size(index) {
+                    0..=64 => self.bin(Op::Add, first, index),
+                    _ => first,
+                };
                 self.elem(base, offset, gcd(outer, stride), both)
             }
-            Node::Ite { cond, then, otherwise } => {
+            Node::Ite { cond, then, otherwise } if self.size(pointer) <= 2 * CHOICE_LIMIT => {
                 let a = self.index(then, stride, index);
                 let b = self.index(otherwise, stride, index);
                 self.ite(cond, a, b)

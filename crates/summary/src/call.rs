@@ -58,12 +58,18 @@ impl Exec<'_> {
             match leaf.target {
                 Leaves::Cell(base, _) => match self.kind(base) {
                     BaseKind::Func(f) => known.push(self.target_of(f)),
-                    _ => return self.ctx.calls.targets(self.me, inst).list.to_vec(),
+                    _ => return self.known_targets(inst),
                 },
                 Leaves::Int => {}
             }
         }
         known
+    }
+
+    /// The call graph's targets; a guess by signature alone is no knowledge.
+    fn known_targets(&self, inst: InstId) -> Vec<Target> {
+        let targets = self.ctx.calls.targets(self.me, inst);
+        if targets.fallback { Vec::new() } else { targets.list.to_vec() }
     }
 
     fn target_of(&self, f: FuncRef) -> Target {
@@ -108,7 +114,10 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let mut rest = state.clone();
         let mut done: Option<(State, Option<Term>)> = None;
+        let mut allocating = 0;
+        let first_object = self.objects.len();
         for (i, &target) in targets.iter().enumerate() {
+            let objects = self.objects.len();
             let chosen = if i + 1 == targets.len() {
                 Terms::TRUE
             } else {
@@ -128,6 +137,7 @@ impl Exec<'_> {
                     }
                 });
             }
+            allocating += usize::from(self.objects.len() > objects);
             match self.pcs.extend(&mut self.terms, rest.pc, not_chosen) {
                 Some(pc) => rest.pc = pc,
                 None => break,
@@ -135,6 +145,13 @@ impl Exec<'_> {
         }
         let (after, value) = done?;
         *state = after;
+        if allocating < targets.len() {
+            // Some of them hand out what they keep: the caller cannot be meant to release it.
+            for i in first_object..self.objects.len() {
+                let address = self.terms.addr(self.objects[i].base, 0);
+                self.escape(state, address);
+            }
+        }
         Some(value)
     }
 

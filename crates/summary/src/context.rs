@@ -19,7 +19,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: 400_000, cheap_steps: 60_000, terms: 3_000_000 }
+        Self { steps: 600_000, cheap_steps: 20_000, terms: 500_000 }
     }
 }
 

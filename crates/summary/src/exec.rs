@@ -116,6 +116,8 @@ pub struct Exec<'a> {
     pub written_at: FxHashMap<Cell, Place>,
     /// (call or free instruction, base it released): a loop's second turn shows recursion.
     pub frees: Vec<(InstId, Base)>,
+    /// Bases whose address was stored in memory.
+    pub stored: FxHashSet<Base>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Instructions executed.
@@ -166,6 +168,7 @@ impl<'a> Exec<'a> {
             exits: Vec::new(),
             written_at: FxHashMap::default(),
             frees: Vec::new(),
+            stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             steps: 0,
             limit: None,
@@ -442,8 +445,17 @@ impl<'a> Exec<'a> {
     pub fn merge_states(&mut self, a: &State, b: &State) -> (State, Term) {
         let (pc, chooser) = self.pcs.join(&mut self.terms, a.pc, b.pc);
         let mut mem = a.mem.clone();
-        for (cell, left, right) in differences(a, b) {
+        let changed = differences(a, b);
+        self.steps += changed.len() as u64;
+        for (cell, left, right) in changed {
             let merged = match (left, right) {
+                // An object that does not exist on the other side has no contents there.
+                (Some(x), None) if self.is_absent(b, cell) => x,
+                (None, Some(y)) if self.is_absent(a, cell) => y,
+                _ if cell.1 == Slot::Epoch => {
+                    let (x, y) = (left.unwrap_or(Terms::NULL), right.unwrap_or(Terms::NULL));
+                    self.terms.choose(chooser, x, y)
+                }
                 (Some(x), Some(y)) => self.terms.ite(chooser, x, y),
                 (Some(x), None) => match self.untouched(b, cell, x) {
                     Some(y) => self.terms.ite(chooser, x, y),
@@ -458,6 +470,13 @@ impl<'a> Exec<'a> {
             mem.insert(cell, merged);
         }
         (State { pc, mem }, chooser)
+    }
+
+    /// Whether the cell belongs to a heap object that does not exist in `state`.
+    fn is_absent(&self, state: &State, (base, slot): Cell) -> bool {
+        (slot.is_contents() || slot == Slot::Epoch)
+            && matches!(self.kind(base), BaseKind::Heap(_))
+            && !state.mem.contains_key(&(base, Slot::Live))
     }
 
     /// What a cell holds that `state` never touched; `None` when it cannot matter there.

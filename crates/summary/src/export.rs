@@ -5,7 +5,7 @@
 //! grow too large become private symbols; no action is dropped.
 
 use crate::exec::Exec;
-use crate::state::State;
+use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
 use leakproof_guard::{Base, Node, Sym, SymInfo, Term, Terms};
@@ -14,11 +14,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Access paths with more dereferences than this have no name.
 const MAX_DEPTH: u32 = 5;
-/// Conditions larger than this become private symbols.
-const MAX_CONDITION: u32 = 96;
-/// The same when the whole summary is over `MAX_POOL`.
-const SMALL_CONDITION: u32 = 12;
-const MAX_POOL: usize = 1500;
+/// Conditions larger than this become private symbols: the first limit that keeps the summary
+/// under `MAX_POOL` terms is taken, so that conditions stay related to each other if they can.
+const CONDITION_LIMITS: [u32; 4] = [1 << 20, 200, 50, 12];
+const MAX_POOL: usize = 600;
+/// Pointer values may be this many times larger than conditions before they are cut, too.
+const VALUE_FACTOR: u32 = 8;
+/// Cells told to callers, the nearest first; what the others hold escapes.
+const MAX_CELLS: usize = 120;
+/// Objects from further down than this are only followed when they are handed out directly.
+const MAX_DISTANCE: usize = 3;
+/// Plain numbers are told to callers this many dereferences away, and so many per object.
+const MAX_NUMBER_DEPTH: u32 = 1;
+const MAX_NUMBERS: usize = 12;
 
 impl Exec<'_> {
     /// The summary, after `run`.
@@ -32,9 +40,14 @@ impl Exec<'_> {
         self.release_counted(&mut state);
         self.note_stars(&mut state);
         self.escape_unnameable(&mut state);
-        let summary = self.export(&state, value, MAX_CONDITION);
-        if summary.pool.len() > MAX_POOL {
-            return self.export(&state, value, SMALL_CONDITION);
+        let mut summary = Summary::opaque();
+        self.keep_nearest_cells(&mut state);
+        for limit in CONDITION_LIMITS {
+            self.escape_cut_values(&mut state, value, limit);
+            summary = self.export(&state, value, limit);
+            if summary.pool.len() <= MAX_POOL {
+                break;
+            }
         }
         summary
     }
@@ -56,7 +69,7 @@ impl Exec<'_> {
     /// A value without the alternatives that the path rules out.
     pub fn pruned(&mut self, state: &State, t: Term) -> Term {
         match self.terms.node(t).clone() {
-            Node::Ite { cond, then, otherwise } if self.terms.size(t) < 4000 => {
+            Node::Ite { cond, then, otherwise } if self.terms.size(t) < 1000 => {
                 let c = self.pcs.simplify(&mut self.terms, state.pc, cond);
                 match c {
                     Terms::TRUE => self.pruned(state, then),
@@ -185,6 +198,46 @@ impl Exec<'_> {
         }
     }
 
+    /// Forgets external cells beyond the number that callers are told of.
+    fn keep_nearest_cells(&mut self, state: &mut State) {
+        let mut cells: Vec<(u32, Cell)> = Vec::new();
+        for (&(base, slot), _) in &state.mem {
+            let depth = match self.kind(base) {
+                BaseKind::Global(_) => 1,
+                BaseKind::Pointee if self.is_nameable(base) => {
+                    let pointer = self.terms.as_pointee(base);
+                    pointer.and_then(|p| self.pointer_depth(p)).unwrap_or(MAX_DEPTH)
+                }
+                _ => continue,
+            };
+            if slot.is_contents() {
+                cells.push((depth, (base, slot)));
+            }
+        }
+        if cells.len() <= MAX_CELLS {
+            return;
+        }
+        cells.sort_unstable();
+        for (_, cell) in cells.split_off(MAX_CELLS) {
+            if let Some(value) = state.mem.remove(&cell) {
+                self.escape(state, value);
+            }
+        }
+    }
+
+    /// Values that `export` will replace by private symbols take what they refer to with them.
+    fn escape_cut_values(&mut self, state: &mut State, value: Option<Term>, limit: u32) {
+        let cut = |terms: &Terms, t: Term| {
+            terms.has_addr(t) && terms.size(t) > limit.saturating_mul(VALUE_FACTOR)
+        };
+        let cells = state.mem.iter().filter(|((_, slot), _)| slot.is_contents());
+        let large: Vec<Term> =
+            cells.map(|(_, &t)| t).chain(value).filter(|&t| cut(&self.terms, t)).collect();
+        for t in large {
+            self.escape(state, t);
+        }
+    }
+
     /// Whether a caller can name the base.
     fn is_nameable(&self, base: Base) -> bool {
         match self.kind(base) {
@@ -232,7 +285,9 @@ impl Exec<'_> {
             numbers: 0,
             limit,
             work: Vec::new(),
+            handed_out: FxHashSet::default(),
         };
+        out.find_handed_out(state, value);
         let value = value.map(|v| out.term(v));
         let pc = out.exec.pcs.formula(&mut out.exec.terms, state.pc);
         let returns = (pc != Terms::TRUE).then(|| out.term(pc));
@@ -266,11 +321,41 @@ struct Exporter<'e, 'a> {
     limit: u32,
     /// Objects whose cells are still to be exported.
     work: Vec<ObjectId>,
+    /// Objects that the caller gets through the return value or what an argument points to.
+    handed_out: FxHashSet<ObjectId>,
 }
 
 impl Exporter<'_, '_> {
+    fn find_handed_out(&mut self, state: &State, value: Option<Term>) {
+        let mut work: Vec<Term> = value.into_iter().collect();
+        for (&(base, slot), &value) in &state.mem {
+            let pointer = self.exec.terms.as_pointee(base);
+            let direct = pointer.is_some_and(|p| self.exec.pointer_depth(p) == Some(0));
+            if direct && slot.is_contents() && self.exec.terms.has_addr(value) {
+                work.push(value);
+            }
+        }
+        while let Some(t) = work.pop() {
+            for base in self.exec.all_bases(t) {
+                if let Some(o) = self.exec.object_of(base) {
+                    if self.handed_out.insert(o) {
+                        let inner = state.contents_of(base).map(|(_, t)| t);
+                        work.extend(inner.filter(|&t| self.exec.terms.has_addr(t)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether callers are told about the object: those from far down only when handed out.
+    fn is_followed(&self, id: ObjectId) -> bool {
+        self.exec.objects[id.0 as usize].trace.len() <= MAX_DISTANCE
+            || self.handed_out.contains(&id)
+    }
+
     fn external_effects(&mut self, state: &State) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let mut numbers: FxHashMap<Base, usize> = FxHashMap::default();
         for (&(base, slot), &value) in &state.mem {
             let kind = self.exec.kind(base);
             let external = matches!(kind, BaseKind::Global(_) | BaseKind::Pointee);
@@ -279,6 +364,15 @@ impl Exporter<'_, '_> {
             }
             if slot.is_contents() && self.is_unchanged(state, base, slot, value) {
                 continue;
+            }
+            if slot.is_contents() && self.exec.terms.bits(value) < 64 {
+                let count = numbers.entry(base).or_default();
+                *count += 1;
+                let depth =
+                    self.exec.terms.as_pointee(base).and_then(|p| self.exec.pointer_depth(p));
+                if *count > MAX_NUMBERS || depth.unwrap_or(0) > MAX_NUMBER_DEPTH {
+                    continue;
+                }
             }
             self.effect(state, base, slot, value, &mut effects);
         }
@@ -327,7 +421,8 @@ impl Exporter<'_, '_> {
 
     fn root(&mut self, base: Base) -> Option<Root> {
         Some(match self.exec.kind(base) {
-            BaseKind::Heap(o) => Root::Object(self.object(o)),
+            BaseKind::Heap(o) if self.is_followed(o) => Root::Object(self.object(o)),
+            BaseKind::Heap(_) => return None,
             BaseKind::Global(g) => Root::Global(g),
             BaseKind::Func(f) => Root::Func(f),
             BaseKind::VarArgs => Root::VarArgs,
@@ -421,9 +516,11 @@ impl Exporter<'_, '_> {
     fn is_too_large(&self, t: Term) -> bool {
         let terms = &self.exec.terms;
         match terms.node(t) {
-            Node::And(_) | Node::Or(_) => terms.size(t) > self.limit * 4,
-            Node::Ite { .. } if terms.has_addr(t) => false,
-            Node::Any(_) | Node::Tuple(_) => false,
+            Node::And(_) | Node::Or(_) => terms.size(t) > self.limit.saturating_mul(4),
+            Node::Tuple(_) => false,
+            Node::Ite { .. } | Node::Any(_) if terms.has_addr(t) => {
+                terms.size(t) > self.limit.saturating_mul(VALUE_FACTOR)
+            }
             _ => terms.size(t) > self.limit && (terms.bits(t) == 1 || !terms.has_addr(t)),
         }
     }

@@ -13,7 +13,7 @@ use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
 use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
 use leakproof_ir::{SourceType, TypeId};
 use leakproof_program::FuncRef;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Objects released along a list or tree in one call.
@@ -59,7 +59,9 @@ impl Exec<'_> {
             self.import_effect(call, effect, &import, recursive, state);
         }
         self.import_stars(call, &import, state);
-        Some(summary.value.map(|r| import.values[r.0 as usize]))
+        let value = summary.value.map(|r| import.values[r.0 as usize]);
+        self.limit_to_handed_over(value, &import, state);
+        Some(value)
     }
 
     fn import_objects(&mut self, call: &Call<'_>, summary: &Summary, name: &str) -> Vec<Base> {
@@ -74,6 +76,38 @@ impl Exec<'_> {
             bases.push(self.objects[id.0 as usize].base);
         }
         bases
+    }
+
+    /// A new object exists for this function as far as the call handed it over: conditions that
+    /// were cut from the summary must not make it appear out of nowhere.
+    fn limit_to_handed_over(
+        &mut self,
+        value: Option<Term>,
+        import: &Import<'_>,
+        state: &mut State,
+    ) {
+        if import.objects.is_empty() {
+            return;
+        }
+        let effects = import.summary.effects.iter().filter(|e| e.slot.is_contents());
+        let holders = effects.map(|e| import.values[e.value.0 as usize]).chain(value);
+        let mut seen: FxHashMap<Base, Term> = FxHashMap::default();
+        for t in holders.collect::<Vec<_>>() {
+            if !self.terms.has_addr(t) {
+                continue;
+            }
+            for (base, when) in self.targets(state, t) {
+                let old = seen.get(&base).copied().unwrap_or(Terms::FALSE);
+                let either = self.terms.or2(old, when);
+                seen.insert(base, either);
+            }
+        }
+        for &base in &import.objects {
+            let live = state.fact(base, Slot::Live);
+            let handed = seen.get(&base).copied().unwrap_or(Terms::FALSE);
+            let both = self.terms.and2(live, handed);
+            state.mem.insert((base, Slot::Live), both);
+        }
     }
 
     /// The address of a root; `None` for the variadic arguments, which have none.
@@ -196,12 +230,13 @@ impl Exec<'_> {
                 let to = self.at_slot(pointer, effect.slot, call);
                 self.store(state, to, value, effect.at);
             }
-            (Slot::Epoch, Root::Object(_)) if matches!(self.terms.node(value), Node::Tuple(_)) => {
-                if let Node::Tuple(parts) = self.terms.node(value).clone() {
-                    self.move_contents(state, pointer, parts[0], effect.at);
+            (Slot::Epoch, Root::Object(i)) => {
+                state.mem.insert((import.objects[i as usize], Slot::Epoch), value);
+                for original in self.copied_from(value) {
+                    self.move_contents(state, pointer, original, effect.at);
                 }
             }
-            (Slot::Live | Slot::Freed | Slot::Escaped | Slot::Epoch, Root::Object(i)) => {
+            (Slot::Live | Slot::Freed | Slot::Escaped, Root::Object(i)) => {
                 state.mem.insert((import.objects[i as usize], effect.slot), value);
             }
             (Slot::Freed, root) => {
@@ -216,6 +251,17 @@ impl Exec<'_> {
             (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
             (Slot::Live | Slot::Star(_), _) => {}
         }
+    }
+
+    /// The objects whose contents an epoch says were moved.
+    fn copied_from(&self, epoch: Term) -> Vec<Term> {
+        let parts = self.terms.alternatives(epoch).into_iter();
+        parts
+            .filter_map(|t| match self.terms.node(t) {
+                Node::Tuple(parts) => parts.first().copied(),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Releases through a recursive call count as a second turn of the function's own release.

@@ -6,9 +6,9 @@
 use crate::exec::Exec;
 use crate::memory::Leaves;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, ObjectId, Slot};
+use crate::vocabulary::{BaseKind, ObjectId, Slot, SymKind, What};
 use leakproof_guard::{Base, Node, Term, Terms};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object that may leak at an exit.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,9 @@ pub struct Candidate {
 }
 
 /// How often the condition of one object is widened before it is taken as held for good.
-const MAX_UPDATES: u32 = 4;
+const MAX_UPDATES: u32 = 3;
+/// A condition of being held that is larger than this is taken as true.
+const MAX_HELD_CONDITION: u32 = 400;
 
 impl Exec<'_> {
     /// Candidates at all exits. `keeps_locals`: references in locals count (`main` returning).
@@ -43,7 +45,13 @@ impl Exec<'_> {
         if open.is_empty() {
             return;
         }
-        let held = self.held_objects(&state, self.exits[exit].value, keeps_locals);
+        let leads = self.bases_leading_to(&state, &open);
+        let held = self.held_objects(&state, self.exits[exit].value, keeps_locals, &leads);
+        let open: Vec<(ObjectId, Term)> =
+            open.into_iter().filter(|(o, _)| held.get(o) != Some(&Terms::TRUE)).collect();
+        if open.is_empty() {
+            return;
+        }
         let owners = self.owners(&state, &open);
         let path = self.pcs.formula(&mut self.terms, state.pc);
         for &(object, unreleased) in &open {
@@ -78,39 +86,63 @@ impl Exec<'_> {
         }
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
-        let gone = self.for_some_element(gone, base, true);
+        let gone = self.favoured(gone, true);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);
         self.pcs.simplify(&mut self.terms, state.pc, cond)
     }
 
-    /// A condition about "some element" of an array that holds the object, taken to hold in the
-    /// turn of the loop in which it is this object's.
-    fn for_some_element(&mut self, t: Term, base: Base, wanted: bool) -> Term {
+    /// A release depends on what the analysis lost sight of: the contents of own objects after
+    /// an unknown write, conditions cut from a summary, an element of an array in some turn of a
+    /// loop. Programs check their own state before they release it; so these count as met.
+    fn favoured(&mut self, t: Term, wanted: bool) -> Term {
+        if self.terms.size(t) > 5000 {
+            return t;
+        }
         match self.terms.node(t).clone() {
             Node::Not(x) => {
-                let inner = self.for_some_element(x, base, !wanted);
+                let inner = self.favoured(x, !wanted);
                 self.terms.not(inner)
             }
             Node::And(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.for_some_element(i, base, wanted)).collect();
+                let items: Vec<Term> = items.iter().map(|&i| self.favoured(i, wanted)).collect();
                 self.terms.and(items)
             }
             Node::Or(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.for_some_element(i, base, wanted)).collect();
+                let items: Vec<Term> = items.iter().map(|&i| self.favoured(i, wanted)).collect();
                 self.terms.or(items)
             }
-            Node::Cmp { lhs, rhs, .. } => {
-                let about_it = [lhs, rhs].into_iter().any(|side| {
-                    matches!(self.terms.node(side), Node::Any(_))
-                        && self.all_bases(side).contains(&base)
-                });
-                if about_it { Terms::bool(wanted) } else { t }
-            }
+            Node::Cmp { .. } | Node::Sym(_) if self.is_out_of_sight(t) => Terms::bool(wanted),
             _ => t,
         }
+    }
+
+    /// Whether an atom speaks only of things the analysis lost sight of.
+    fn is_out_of_sight(&self, t: Term) -> bool {
+        let mut some = false;
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            match self.terms.node(t) {
+                Node::Any(_) => return true,
+                Node::Sym(s) => {
+                    some = true;
+                    let lost = match &self.sym_kinds[s.0 as usize] {
+                        SymKind::Init { base, .. } => {
+                            matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Slot(_))
+                        }
+                        SymKind::Opaque(o) => {
+                            matches!(o.what, What::Written | What::Unknown | What::Inner)
+                        }
+                        SymKind::Arg(_) => false,
+                    };
+                    if !lost {
+                        return false;
+                    }
+                }
+                node => leakproof_guard::for_each_child(node, |c| work.push(c)),
+            }
+        }
+        some
     }
 
     /// Under which condition each object is reachable from outside.
@@ -119,19 +151,20 @@ impl Exec<'_> {
         state: &State,
         value: Option<Term>,
         keeps_locals: bool,
+        leads: &FxHashSet<Base>,
     ) -> FxHashMap<ObjectId, Term> {
         let mut work: Vec<(Term, Term)> = self.outside_holders(state, keeps_locals);
         work.extend(value.map(|v| (v, Terms::TRUE)));
         let mut held: FxHashMap<Base, (Term, u32)> = FxHashMap::default();
         while let Some((t, cond)) = work.pop() {
             for (base, when) in self.targets(state, t) {
-                if !matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Slot(_)) {
+                if !leads.contains(&base) {
                     continue;
                 }
                 let when = self.terms.and2(cond, when);
                 let (old, updates) = held.get(&base).copied().unwrap_or((Terms::FALSE, 0));
                 let mut new = self.terms.or2(old, when);
-                if updates >= MAX_UPDATES {
+                if updates >= MAX_UPDATES || self.terms.size(new) > MAX_HELD_CONDITION {
                     new = Terms::TRUE;
                 }
                 if new == old {
@@ -148,6 +181,28 @@ impl Exec<'_> {
         }
         let objects = held.into_iter().filter_map(|(b, (t, _))| Some((self.object_of(b)?, t)));
         objects.collect()
+    }
+
+    /// Local bases from which an open object may be reached, itself included.
+    fn bases_leading_to(&mut self, state: &State, open: &[(ObjectId, Term)]) -> FxHashSet<Base> {
+        let mut holders: FxHashMap<Base, Vec<Base>> = FxHashMap::default();
+        for (&(base, slot), &value) in &state.mem {
+            let local = matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Slot(_));
+            if local && slot.is_contents() && self.terms.has_addr(value) {
+                for target in self.all_bases(value) {
+                    holders.entry(target).or_default().push(base);
+                }
+            }
+        }
+        let mut leads = FxHashSet::default();
+        let mut work: Vec<Base> =
+            open.iter().map(|(o, _)| self.objects[o.0 as usize].base).collect();
+        while let Some(base) = work.pop() {
+            if leads.insert(base) {
+                work.extend(holders.get(&base).into_iter().flatten().copied());
+            }
+        }
+        leads
     }
 
     fn pointers_in(&self, state: &State, base: Base) -> Vec<Term> {
@@ -183,48 +238,33 @@ impl Exec<'_> {
 
     /// Objects held by another object that leaks itself: only the owner is reported.
     fn owners(&mut self, state: &State, open: &[(ObjectId, Term)]) -> FxHashMap<ObjectId, Term> {
-        let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
+        let mut edges: Vec<(ObjectId, ObjectId, Term)> = Vec::new();
         for &(owner, alive) in open {
             let base = self.objects[owner.0 as usize].base;
             for value in self.pointers_in(state, base) {
                 for (target, when) in self.targets(state, value) {
-                    let Some(o) = self.object_of(target) else { continue };
-                    // In a cycle the oldest object is the one that is reported.
-                    if o == owner || (o < owner && self.reaches(state, o, owner)) {
-                        continue;
+                    if let Some(o) = self.object_of(target).filter(|&o| o != owner) {
+                        let cond = self.terms.and2(alive, when);
+                        edges.push((owner, o, cond));
                     }
-                    let cond = self.terms.and2(alive, when);
-                    let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
-                    let both = self.terms.or2(old, cond);
-                    owned.insert(o, both);
                 }
             }
+        }
+        let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
+        for &(owner, o, cond) in &edges {
+            // In a cycle the oldest object is the one that is reported.
+            if o < owner && reaches(&edges, o, owner) {
+                continue;
+            }
+            let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
+            let both = self.terms.or2(old, cond);
+            owned.insert(o, both);
         }
         owned
     }
 
-    fn reaches(&mut self, state: &State, from: ObjectId, to: ObjectId) -> bool {
-        let mut seen = vec![from];
-        let mut work = vec![from];
-        while let Some(o) = work.pop() {
-            if o == to {
-                return true;
-            }
-            let base = self.objects[o.0 as usize].base;
-            for value in self.pointers_in(state, base) {
-                for (b, _) in self.targets(state, value) {
-                    if let Some(next) = self.object_of(b).filter(|n| !seen.contains(n)) {
-                        seen.push(next);
-                        work.push(next);
-                    }
-                }
-            }
-        }
-        false
-    }
-
     /// Bases that a value refers to, with the condition for each.
-    fn targets(&mut self, state: &State, t: Term) -> Vec<(Base, Term)> {
+    pub fn targets(&mut self, state: &State, t: Term) -> Vec<(Base, Term)> {
         match self.leaves(state, t) {
             Some(leaves) => leaves
                 .iter()
@@ -236,4 +276,19 @@ impl Exec<'_> {
             None => self.all_bases(t).into_iter().map(|b| (b, Terms::TRUE)).collect(),
         }
     }
+}
+
+/// Whether the edges lead from one object to another.
+fn reaches(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId, to: ObjectId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![from];
+    while let Some(o) = work.pop() {
+        if o == to {
+            return true;
+        }
+        if seen.insert(o) {
+            work.extend(edges.iter().filter(|e| e.0 == o).map(|e| e.1));
+        }
+    }
+    false
 }

@@ -39,6 +39,7 @@ impl Exec<'_> {
     /// The alternatives of a pointer in `state`; `None` when there are too many.
     pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<Vec<Leaf>> {
         let mut out = Vec::new();
+        self.steps += 1;
         self.collect_leaves(state, pointer, Terms::TRUE, false, &mut out).then_some(out)
     }
 
@@ -179,6 +180,10 @@ impl Exec<'_> {
 
     fn initial_in(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
         if let Node::Ite { cond, then, otherwise } = *self.terms.node(epoch) {
+            if self.terms.size(epoch) > 64 {
+                // Too many generations to tell apart: any of them is unknown enough.
+                return self.unknown_since(epoch, base, slot, bits);
+            }
             let a = self.initial_in(then, base, slot, bits);
             let b = self.initial_in(otherwise, base, slot, bits);
             return self.terms.ite(cond, a, b);
@@ -194,6 +199,11 @@ impl Exec<'_> {
                 return t;
             }
         }
+        self.unknown_since(epoch, base, slot, bits)
+    }
+
+    /// The symbol for a cell's contents at the start of an epoch.
+    fn unknown_since(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
         if let Some(&t) = self.inits.get(&(base, slot, epoch, bits)) {
             return t;
         }
@@ -219,11 +229,16 @@ impl Exec<'_> {
     pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
         self.copy(state, dst, src, None, at);
         let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
-        if let Some([leaf]) = self.leaves(state, src).as_deref() {
+        for leaf in self.leaves(state, src).unwrap_or_default() {
             if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
                 let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
                 let original = self.terms.addr(from, 0);
-                let epoch = self.terms.tuple(vec![original, old]);
+                let copied = self.terms.tuple(vec![original, old]);
+                let before = state.mem.get(&(to, Slot::Epoch)).copied();
+                let epoch = match before.filter(|_| leaf.cond != Terms::TRUE) {
+                    Some(other) => self.terms.choose(leaf.cond, copied, other),
+                    None => copied,
+                };
                 state.mem.insert((to, Slot::Epoch), epoch);
             }
         }
@@ -280,10 +295,17 @@ impl Exec<'_> {
             self.escape(state, value);
             return;
         };
+        if self.terms.has_addr(value) {
+            let kept = self.all_bases(value);
+            self.stored.extend(kept);
+        }
         for leaf in leaves {
-            if let Leaves::Cell(base, slot) = leaf.target {
-                let weak = leaf.any;
-                self.write(state, base, slot, leaf.cond, value, weak, at);
+            match leaf.target {
+                Leaves::Cell(base, slot) => {
+                    self.write(state, base, slot, leaf.cond, value, leaf.any, at);
+                }
+                // The program would crash here: nothing on this path is a leak.
+                Leaves::Int => self.escape_if(state, value, leaf.cond),
             }
         }
     }
@@ -360,6 +382,9 @@ impl Exec<'_> {
     /// memcpy: contents of `src` to `dst`, `len` bytes when known.
     pub fn copy(&mut self, state: &mut State, dst: Term, src: Term, len: Option<i64>, at: Place) {
         let (Some(to), Some(from)) = (self.leaves(state, dst), self.leaves(state, src)) else {
+            for base in self.all_bases(src) {
+                self.escape_contents_of(state, base);
+            }
             return;
         };
         for target in &to {
@@ -370,6 +395,9 @@ impl Exec<'_> {
             };
             for source in &from {
                 let cond = self.terms.and2(target.cond, source.cond);
+                if let Leaves::Cell(base, Slot::Every { .. }) = source.target {
+                    self.escape_contents_of(state, base);
+                }
                 if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
                     let cells = self.cells_to_copy(state, src_base, src_off, len);
                     for (offset, value) in cells {
@@ -427,10 +455,14 @@ impl Exec<'_> {
     fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf]) {
         for leaf in leaves {
             if let Leaves::Cell(base, _) = leaf.target {
-                let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
-                values.into_iter().for_each(|t| self.escape(state, t));
+                self.escape_contents_of(state, base);
             }
         }
+    }
+
+    fn escape_contents_of(&mut self, state: &mut State, base: Base) {
+        let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
+        values.into_iter().for_each(|t| self.escape(state, t));
     }
 
     /// memset: zero is remembered, anything else is only known to hold no pointer.
@@ -634,7 +666,7 @@ impl Exec<'_> {
     pub fn holds_any(&self, t: Term) -> bool {
         match self.terms.node(t) {
             Node::Any(_) => true,
-            Node::Ite { then, otherwise, .. } => {
+            Node::Ite { then, otherwise, .. } if self.terms.size(t) < 1000 => {
                 self.holds_any(*then) || self.holds_any(*otherwise)
             }
             _ => false,
