@@ -48,15 +48,16 @@ pub struct FunctionLowering<'f> {
     undefined: Vec<Option<ValueId>>,
     /// Instructions that go to the start of the entry block.
     early: Vec<InstId>,
-    /// The block being filled.
+    /// The block being filled, and its number in the bitcode.
     current: Vec<InstId>,
+    current_block: u32,
     pub loc: Loc,
     /// Phis of slots, per block.
     slot_phis: Vec<Vec<SlotPhi>>,
     /// The block that fed the phis of each block last.
     fed_by: Vec<Option<u32>>,
     /// Phis of the bitcode, to be filled in at the end.
-    raw_phis: Vec<(InstId, Range)>,
+    raw_phis: Vec<RawPhi>,
     blocks: Vec<Option<Block>>,
 }
 
@@ -105,6 +106,7 @@ impl Unit {
             undo: Vec::new(),
             early: Vec::new(),
             current: Vec::new(),
+            current_block: 0,
             loc: Loc::default(),
             slot_phis: vec![Vec::new(); count],
             fed_by: vec![None; count],
@@ -114,6 +116,13 @@ impl Unit {
         lowering.run();
         scratch.map = lowering.finish();
     }
+}
+
+/// A phi of the bitcode.
+struct RawPhi {
+    inst: InstId,
+    block: u32,
+    incoming: Range,
 }
 
 /// What a promoted slot holds.
@@ -188,6 +197,7 @@ impl FunctionLowering<'_> {
 
     fn lower_block(&mut self, block: u32) {
         self.loc = Loc::default();
+        self.current_block = block;
         self.enter_slot_phis(block);
         let range = self.body.blocks[block as usize];
         let mut term = (Terminator::Unreachable, Loc::default());
@@ -285,17 +295,19 @@ impl FunctionLowering<'_> {
     }
 
     fn fill_phis(&mut self) {
-        for (inst, range) in std::mem::take(&mut self.raw_phis) {
+        for phi in std::mem::take(&mut self.raw_phis) {
             let mut incoming: Vec<(BlockId, ValueId)> = Vec::new();
-            for pair in range.of(&self.body.pool).chunks_exact(2) {
+            for pair in phi.incoming.of(&self.body.pool).chunks_exact(2) {
                 let block = pair[1] as u32;
                 let id = self.block_id(block);
-                if self.cfg.is_reachable(block) && incoming.iter().all(|(b, _)| *b != id) {
+                // Edges may have gone with unreachable code and decided branches.
+                let is_edge = self.cfg.preds.of(phi.block).contains(&block);
+                if is_edge && incoming.iter().all(|(b, _)| *b != id) {
                     let value = self.value(pair[0] as u32);
                     incoming.push((id, value));
                 }
             }
-            self.insts[inst].kind = InstKind::Phi { incoming };
+            self.insts[phi.inst].kind = InstKind::Phi { incoming };
         }
     }
 
@@ -400,7 +412,7 @@ impl FunctionLowering<'_> {
     pub fn add_phi(&mut self, number: u32, incoming: Range, ty: Ty) {
         let value = self.define(number, InstKind::Phi { incoming: Vec::new() }, ty);
         if let ValueKind::Inst(inst) = self.values[value].kind {
-            self.raw_phis.push((inst, incoming));
+            self.raw_phis.push(RawPhi { inst, block: self.current_block, incoming });
         }
     }
 }

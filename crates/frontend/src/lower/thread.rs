@@ -30,9 +30,7 @@ pub fn thread_cleanups(unit: &mut Unit, body: &mut Body) {
     for slot in deciding_slots(unit, body) {
         let Some(flow) = Flow::new(unit, body, slot) else { continue };
         let copies = flow.choose_copies(body);
-        if !copies.is_empty() {
-            Copier { flow, copies }.run(unit, body);
-        }
+        Copier { flow, copies }.run(unit, body);
     }
 }
 
@@ -388,52 +386,24 @@ impl Copier {
         entry: &Values,
         places: &FxHashMap<(u32, u64), u32>,
     ) {
-        let out = match self.flow.effects[original as usize].writes {
-            Some(value) => Values::from_elem(value, 1),
-            None => entry.clone(),
-        };
-        let single = match out.as_slice() {
-            [Some(value)] => Some(*value),
+        let effect = self.flow.effects[original as usize];
+        let known = match (effect.writes, entry.as_slice()) {
+            (Some(value), _) | (None, &[value]) => value,
             _ => None,
         };
-        let decides = self.flow.effects[original as usize].decides;
-        let last = body.blocks[index as usize].start() as usize
-            + body.blocks[index as usize].of(&body.insts).len()
-            - 1;
-        let op = body.insts[last].op;
+        let range = body.blocks[index as usize];
+        let last = range.start() as usize + range.of(&body.insts).len() - 1;
+        let mut op = body.insts[last].op;
+        let decided = known.filter(|_| effect.decides);
+        if let Some(target) = decided.and_then(|value| decide(unit, body, op, value)) {
+            op = Op::Jump { target };
+        }
         // A branch on the slot tells its value on the edge, even if it was unknown before.
-        let place = |value: Option<u64>, target: u32| {
-            let value = value.or(single);
+        let place = |told: Option<u64>, target: u32| {
+            let value = told.filter(|_| effect.decides).or(known);
             value.and_then(|v| places.get(&(target, v)).copied()).unwrap_or(target)
         };
-        let op = match op {
-            Op::Jump { target } => Op::Jump { target: place(None, target) },
-            Op::Branch { cond, then, otherwise } => Op::Branch {
-                cond,
-                then: place(decides.then_some(1), then),
-                otherwise: place(decides.then_some(0), otherwise),
-            },
-            Op::Switch { value, default, cases } => {
-                let pairs = cases.of(&body.pool).to_vec();
-                let start = body.pool.len();
-                for pair in pairs.chunks_exact(2) {
-                    let known = if decides { case_value(unit, pair[0] as u32) } else { None };
-                    let target = place(known, pair[1] as u32);
-                    body.pool.extend([pair[0], u64::from(target)]);
-                }
-                let cases = Range::new(start, body.pool.len());
-                Op::Switch { value, default: place(None, default), cases }
-            }
-            Op::Invoke { callee, args, attributes, normal, unwind } => Op::Invoke {
-                callee,
-                args,
-                attributes,
-                normal: place(None, normal),
-                unwind: place(None, unwind),
-            },
-            op => op,
-        };
-        body.insts[last].op = op;
+        body.insts[last].op = retarget(unit, body, op, place);
     }
 
     /// Phis in the successors of a copy get the value that they have for the original.
@@ -461,6 +431,38 @@ impl Copier {
             }
         }
     }
+}
+
+/// Replaces the targets of a terminator; `place` gets the value that the branch singles out.
+fn retarget(
+    unit: &Unit,
+    body: &mut Body,
+    mut op: Op,
+    place: impl Fn(Option<u64>, u32) -> u32,
+) -> Op {
+    match &mut op {
+        Op::Jump { target } => *target = place(None, *target),
+        Op::Branch { then, otherwise, .. } => {
+            *then = place(Some(1), *then);
+            *otherwise = place(Some(0), *otherwise);
+        }
+        Op::Switch { default, cases, .. } => {
+            let pairs = cases.of(&body.pool).to_vec();
+            let start = body.pool.len();
+            for pair in pairs.chunks_exact(2) {
+                let target = place(case_value(unit, pair[0] as u32), pair[1] as u32);
+                body.pool.extend([pair[0], u64::from(target)]);
+            }
+            *cases = Range::new(start, body.pool.len());
+            *default = place(None, *default);
+        }
+        Op::Invoke { normal, unwind, .. } => {
+            *normal = place(None, *normal);
+            *unwind = place(None, *unwind);
+        }
+        _ => {}
+    }
+    op
 }
 
 /// Replaces the operands that the copy computes itself.
