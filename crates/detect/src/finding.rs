@@ -66,7 +66,7 @@ pub fn build(
             // It was put somewhere and nothing took it from there: what became of it is out of
             // sight, not lost.
             None if exec.stored.contains(&object.base) => return None,
-            None => (Kind::Lost, None, object.trace[0].at),
+            None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
         },
     };
     let describe = Describe::new(program);
@@ -103,6 +103,11 @@ pub fn build(
 fn sites_from(trace: &[Site], point: Place) -> Vec<Site> {
     let start = trace.iter().rposition(|s| s.at.func == point.func).unwrap_or(0);
     trace[start..].to_vec()
+}
+
+/// The cell through which a resized object came in.
+fn incoming_cell(exec: &Exec<'_>, candidate: &Candidate) -> Option<(Base, Slot)> {
+    exec.resized.iter().find(|r| r.object == candidate.object).map(|r| r.cell)
 }
 
 /// A local that still refers to the object at the exit; variables before stack slots.

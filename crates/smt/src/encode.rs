@@ -136,6 +136,10 @@ impl<'a> Encoder<'a> {
                 Expr::Bits(self.bool_of(*cond).ite(&a, &b))
             }
             Node::Cmp { cmp, lhs, rhs } => Expr::Bool(self.comparison(*cmp, *lhs, *rhs)),
+            // Products and quotients of two unknowns cost the solver more than they tell.
+            Node::Bin { op, lhs, rhs } if self.is_nonlinear(*op, *lhs, *rhs) => {
+                Expr::Bits(BV::fresh_const("nonlinear", u32::from(self.terms.bits(t)).max(2)))
+            }
             Node::Bin { op, lhs, rhs } => {
                 let bits = u32::from(self.terms.bits(*lhs));
                 Expr::Bits(binary(*op, &self.sized(*lhs, bits), &self.sized(*rhs, bits)))
@@ -149,6 +153,16 @@ impl<'a> Encoder<'a> {
                 Expr::Bits(v)
             }
             Node::Tuple(_) => Expr::Bits(BV::from_u64(0, 64)),
+        }
+    }
+
+    fn is_nonlinear(&self, op: Op, lhs: Term, rhs: Term) -> bool {
+        match op {
+            Op::Mul => self.terms.as_int(lhs).is_none() && self.terms.as_int(rhs).is_none(),
+            Op::UDiv | Op::URem => !self.terms.as_int(rhs).is_some_and(u64::is_power_of_two),
+            Op::SDiv | Op::SRem => true,
+            Op::Shl | Op::LShr | Op::AShr => self.terms.as_int(rhs).is_none(),
+            _ => false,
         }
     }
 

@@ -81,6 +81,15 @@ pub enum NoteKind {
     PassedTo,
 }
 
+/// An object that came in through a cell and was resized.
+#[derive(Clone, Copy)]
+pub struct Resized {
+    pub pc: Pc,
+    pub object: ObjectId,
+    /// The cell that held it when the function was called.
+    pub cell: Cell,
+}
+
 /// The function returned.
 pub struct Exit {
     pub state: State,
@@ -116,6 +125,8 @@ pub struct Exec<'a> {
     pub written_at: FxHashMap<Cell, Place>,
     /// (call or free instruction, base it released): a loop's second turn shows recursion.
     pub frees: Vec<(InstId, Base)>,
+    /// Objects of others that were given to a resizing function: theirs to keep if it fails.
+    pub resized: Vec<Resized>,
     /// Bases whose address was stored in memory.
     pub stored: FxHashSet<Base>,
     /// Bases released through a recursive call.
@@ -168,6 +179,7 @@ impl<'a> Exec<'a> {
             exits: Vec::new(),
             written_at: FxHashMap::default(),
             frees: Vec::new(),
+            resized: Vec::new(),
             stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             steps: 0,

@@ -3,7 +3,7 @@
 //! In: the states at the exits. Out: candidates, each with the one condition under which the
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
-use crate::exec::Exec;
+use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot, SymKind, What};
@@ -30,8 +30,54 @@ impl Exec<'_> {
         let mut list = Vec::new();
         for exit in 0..self.exits.len() {
             self.candidates_at(exit, keeps_locals, &mut list);
+            self.lost_resized(exit, &mut list);
         }
         list
+    }
+
+    /// `p->buf = realloc(p->buf, n)`: when it fails, the cell is overwritten and the object,
+    /// which nobody released, has no other name.
+    fn lost_resized(&mut self, exit: usize, list: &mut Vec<Candidate>) {
+        for i in 0..self.resized.len() {
+            let Resized { pc, object, cell } = self.resized[i];
+            let state = self.exits[exit].state.clone();
+            let base = self.objects[object.0 as usize].base;
+            if !state.mem.contains_key(&cell) {
+                continue;
+            }
+            let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
+            let pointer = self.terms.addr(base, 0);
+            let null = self.terms.is_null(pointer);
+            let held = self.still_named(&state, base, self.exits[exit].value);
+            let gone = self.terms.or([freed, escaped, null, held]);
+            let gone = self.favoured(gone, true);
+            let lost = self.terms.not(gone);
+            let path = self.pcs.formula(&mut self.terms, state.pc);
+            let reached = self.pcs.formula(&mut self.terms, pc);
+            let condition = self.terms.and([path, reached, lost]);
+            if condition != Terms::FALSE {
+                list.push(Candidate { object, exit, condition });
+            }
+        }
+    }
+
+    /// Under which condition a cell that outlives the function, or the result, refers to `base`.
+    fn still_named(&mut self, state: &State, base: Base, value: Option<Term>) -> Term {
+        let cells = state.mem.iter().filter(|((b, slot), _)| {
+            slot.is_contents() && !matches!(self.kind(*b), BaseKind::Slot(_) | BaseKind::Var(_))
+        });
+        let holders: Vec<Term> = cells.map(|(_, &t)| t).chain(value).collect();
+        let mut named = Terms::FALSE;
+        for t in holders {
+            if self.terms.bits(t) == 64 && self.all_bases(t).contains(&base) {
+                for (target, when) in self.targets(state, t) {
+                    if target == base {
+                        named = self.terms.or2(named, when);
+                    }
+                }
+            }
+        }
+        named
     }
 
     fn candidates_at(&mut self, exit: usize, keeps_locals: bool, list: &mut Vec<Candidate>) {

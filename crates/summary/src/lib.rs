@@ -19,7 +19,7 @@ mod summary;
 mod vocabulary;
 
 pub use context::{Budget, Context};
-pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Visit};
+pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Visit};
 pub use leak::Candidate;
 pub use state::{Cell, PathConditions, Pc, State};
 pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};

@@ -499,9 +499,18 @@ impl Exec<'_> {
             return;
         };
         for leaf in leaves {
-            if let Leaves::Cell(base, _) = leaf.target {
-                let when = self.terms.and2(cond, leaf.cond);
-                self.free_base(state, base, when, inst, at);
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
+            let when = self.terms.and2(cond, leaf.cond);
+            match (slot, self.kind(base)) {
+                // Nobody releases the middle of an object: this is not the path that was meant.
+                (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => {}
+                // The object around a member (`container_of`) has a pointer of its own.
+                (Slot::At(offset), BaseKind::Pointee) if offset != 0 => {
+                    let around = self.terms.addr(base, offset);
+                    let owner = self.pointee(around);
+                    self.free_base(state, owner, when, inst, at);
+                }
+                _ => self.free_base(state, base, when, inst, at),
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Calls of library functions, by their models.
 
 use crate::call::Call;
-use crate::exec::Exec;
+use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, Origin, Slot, What};
-use leakproof_guard::{SymInfo, Term, Terms};
+use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
+use leakproof_guard::{Node, SymInfo, Term, Terms};
 use leakproof_ir::{Function, Ty};
 use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
 
@@ -19,12 +19,39 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let fixed = function.params.len();
         self.note_passed(call, &model.name, state);
+        self.note_resized(call, model, state);
         let possible = self.possible_outcomes(call, model, state);
         if let [(guard, outcome)] = possible.as_slice() {
             state.pc = self.pcs.extend(&mut self.terms, state.pc, *guard)?;
             return self.apply_outcome(call, model, outcome, fixed, state);
         }
         self.fork_outcomes(call, model, &possible, fixed, state)
+    }
+
+    /// Remembers which object of somebody else a resizing function got.
+    fn note_resized(&mut self, call: &Call<'_>, model: &Model, state: &State) {
+        let effects = model.outcomes.iter().flat_map(|o| &o.effects);
+        let resizes = effects.into_iter().find_map(|e| match e {
+            Effect::MoveContents { from: Place { root: Root::Arg(n), derefs } }
+                if derefs.is_empty() =>
+            {
+                call.args.get(*n).copied()
+            }
+            _ => None,
+        });
+        let Some(pointer) = resizes else { return };
+        let Node::Sym(s) = *self.terms.node(pointer) else { return };
+        let SymKind::Init { base, slot, epoch } = self.sym_kinds[s.0 as usize] else { return };
+        if epoch != Terms::NULL || matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Slot(_))
+        {
+            return;
+        }
+        let site = Site { at: self.place(call.loc), callee: model.name.as_str().into() };
+        let object = ObjectId(self.objects.len() as u32);
+        let whole = self.pointee(pointer);
+        let (family, trace) = ("memory".into(), [site].into());
+        self.objects.push(Object { base: whole, family, trace, assumed: false });
+        self.resized.push(Resized { pc: state.pc, object, cell: (base, slot) });
     }
 
     /// Outcomes whose conditions on the arguments can hold, with those conditions.
