@@ -18,8 +18,9 @@ use std::sync::Arc;
 
 /// Rounds of the fixpoint over a recursive component.
 const ROUNDS: usize = 3;
-/// Questions asked about one allocation site in one function.
-const MAX_QUERIES_PER_SITE: usize = 40;
+/// Questions asked about one allocation site in one function, and in all of the function.
+const MAX_QUERIES_PER_SITE: usize = 12;
+const MAX_QUERIES: u64 = 60;
 
 /// What all components are given.
 pub struct Env<'a> {
@@ -135,18 +136,29 @@ fn find_leaks(
     outcome: &mut Outcome,
 ) {
     let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
+    let mut found = FxHashSet::default();
     for candidate in candidates {
         let object = &exec.objects[candidate.object.0 as usize];
         if !is_reported(env, &object.family) {
             continue;
         }
         outcome.candidates += 1;
-        let count = asked.entry(object.trace[0].at).or_default();
+        let site = object.trace[0].at;
+        let exit = exec.exits[candidate.exit].loc;
+        let count = asked.entry(site).or_default();
         *count += 1;
-        if *count > MAX_QUERIES_PER_SITE {
+        if *count > MAX_QUERIES_PER_SITE || found.contains(&(site, exit)) {
             continue;
         }
+        if outcome.queries >= MAX_QUERIES {
+            outcome.limited = Some("solver questions".to_owned());
+            return;
+        }
+        let before = outcome.findings.len();
         judge(env, exec, &candidate, outcome);
+        if outcome.findings.len() > before {
+            found.insert((site, exit));
+        }
     }
 }
 
@@ -160,11 +172,13 @@ fn judge(env: &Env<'_>, exec: &mut Exec<'_>, candidate: &Candidate, outcome: &mu
     match solve(&exec.terms, candidate.condition, env.options.solver) {
         Answer::Unsat => outcome.infeasible += 1,
         Answer::Unknown => {
+            // Undecided questions are counted and named, not reported: where the solver gives up,
+            // so would the reader.
             outcome.timeouts += 1;
-            outcome.findings.extend(finding::build(env.program, exec, candidate, None));
+            outcome.limited = Some("the solver gave up on a candidate".to_owned());
         }
         Answer::Sat(model) => {
-            outcome.findings.extend(finding::build(env.program, exec, candidate, Some(&model)));
+            outcome.findings.extend(finding::build(env.program, exec, candidate, &model));
         }
     }
 }

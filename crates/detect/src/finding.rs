@@ -10,25 +10,22 @@ use rustc_hash::FxHashMap;
 
 /// A model with what has been evaluated under it.
 pub struct Replay<'m> {
-    model: Option<&'m Assignment>,
+    model: &'m Assignment,
     memo: FxHashMap<Term, u64>,
 }
 
 impl<'m> Replay<'m> {
-    pub fn new(model: Option<&'m Assignment>) -> Self {
+    pub fn new(model: &'m Assignment) -> Self {
         Self { model, memo: FxHashMap::default() }
     }
 
-    /// Whether a condition holds; without a model everything may.
+    /// Whether a condition holds.
     pub fn holds(&mut self, exec: &Exec<'_>, t: Term) -> bool {
-        match self.model {
-            Some(model) => evaluate(&exec.terms, t, model, &mut self.memo) == 1,
-            None => true,
-        }
+        self.value(exec, t) == 1
     }
 
-    pub fn value(&mut self, exec: &Exec<'_>, t: Term) -> Option<u64> {
-        self.model.map(|model| evaluate(&exec.terms, t, model, &mut self.memo))
+    pub fn value(&mut self, exec: &Exec<'_>, t: Term) -> u64 {
+        evaluate(&exec.terms, t, self.model, &mut self.memo)
     }
 
     /// Whether a value points into the object at `base`.
@@ -36,10 +33,8 @@ impl<'m> Replay<'m> {
         if !exec.terms.has_addr(t) || !exec.all_bases(t).contains(&base) {
             return false;
         }
-        match self.value(exec, t) {
-            Some(v) => v.wrapping_sub(base_address(base)) < 1 << 24 || exec.holds_any(t),
-            None => true,
-        }
+        let v = self.value(exec, t);
+        v.wrapping_sub(base_address(base)) < 1 << 24 || exec.holds_any(t)
     }
 
     pub fn on_path(&mut self, exec: &mut Exec<'_>, pc: leakproof_summary::Pc) -> bool {
@@ -53,7 +48,7 @@ pub fn build(
     program: &Program,
     exec: &mut Exec<'_>,
     candidate: &Candidate,
-    model: Option<&Assignment>,
+    model: &Assignment,
 ) -> Option<Finding> {
     let mut replay = Replay::new(model);
     let object = exec.objects[candidate.object.0 as usize].clone();
@@ -72,10 +67,7 @@ pub fn build(
     let describe = Describe::new(program);
     let variable = cell.map(|c| describe.cell(exec, c)).unwrap_or_default();
     let sites = sites_from(&object.trace, point);
-    let evidence = match model {
-        Some(_) if !object.assumed => Evidence::Feasible,
-        _ => Evidence::Assumed,
-    };
+    let evidence = if object.assumed { Evidence::Assumed } else { Evidence::Feasible };
     let alloc_trace: Vec<AllocSite> = sites.iter().map(|s| describe.site(s)).collect();
     let leak = describe.location(point);
     let condition = path::condition(&describe, exec, candidate, &mut replay);

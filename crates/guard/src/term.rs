@@ -124,6 +124,8 @@ struct Meta {
     bits: u16,
     /// Nodes below, counted as a tree, saturating.
     size: u32,
+    /// Alternatives of the choice that the term is, counted as a tree, saturating.
+    width: u32,
     /// Whether an address occurs below.
     has_addr: bool,
 }
@@ -184,6 +186,10 @@ impl Terms {
     /// Tree size of the term, saturating.
     pub fn size(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].size
+    }
+    /// How many alternatives a choice has, counted as a tree; 1 for anything else.
+    pub fn width(&self, t: Term) -> u32 {
+        self.meta[t.0 as usize].width
     }
     pub fn has_addr(&self, t: Term) -> bool {
         self.meta[t.0 as usize].has_addr
@@ -252,14 +258,11 @@ impl Terms {
     pub fn tuple(&mut self, items: Vec<Term>) -> Term {
         self.intern(Node::Tuple(items.into()))
     }
-    /// One of several values, not known which.
+    /// One of several values, not known which. No item is a choice itself.
     pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
         let mut flat: Vec<Term> = Vec::new();
         for item in items {
-            match self.node(item) {
-                Node::Any(inner) => flat.extend(inner.iter().copied()),
-                _ => flat.push(item),
-            }
+            flat.extend(self.alternatives(item));
         }
         flat.sort_unstable();
         flat.dedup();
@@ -316,7 +319,14 @@ impl Terms {
             size = size.saturating_add(m.size);
             has_addr |= m.has_addr;
         });
-        Meta { bits: self.bits_of(node), size, has_addr }
+        let width = match node {
+            Node::Ite { then, otherwise, .. } => {
+                self.width(*then).saturating_add(self.width(*otherwise))
+            }
+            Node::Any(items) => items.len() as u32,
+            _ => 1,
+        };
+        Meta { bits: self.bits_of(node), size, width, has_addr }
     }
 
     fn bits_of(&self, node: &Node) -> u16 {

@@ -5,10 +5,10 @@
 
 use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, truncate};
 
-/// Trees larger than this are not pushed into.
-const PUSH_LIMIT: u32 = 160;
-/// Pointer choices larger than this forget their conditions: any of the alternatives.
-const CHOICE_LIMIT: u32 = 240;
+/// Choices wider than this are not pushed into.
+const PUSH_LIMIT: u32 = 40;
+/// Pointer choices wider than this forget their conditions: any of the alternatives.
+const CHOICE_LIMIT: u32 = 24;
 
 impl Terms {
     pub fn ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
@@ -32,8 +32,8 @@ impl Terms {
                 return self.tuple(items);
             }
         }
-        let size = self.size(then).saturating_add(self.size(otherwise));
-        if size > CHOICE_LIMIT && (self.has_addr(then) || self.has_addr(otherwise)) {
+        let width = self.width(then).saturating_add(self.width(otherwise));
+        if width > CHOICE_LIMIT && (self.has_addr(then) || self.has_addr(otherwise)) {
             let mut leaves = self.alternatives(then);
             leaves.extend(self.alternatives(otherwise));
             return self.any(leaves);
@@ -145,7 +145,7 @@ impl Terms {
     }
 
     fn push_cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Option<Term> {
-        if self.size(lhs).saturating_add(self.size(rhs)) > PUSH_LIMIT {
+        if self.width(lhs).saturating_mul(self.width(rhs)) > PUSH_LIMIT {
             return None;
         }
         if let Node::Ite { cond, then, otherwise } = *self.node(lhs) {
@@ -375,7 +375,7 @@ impl Terms {
         let rhs_const = self.as_int(rhs).is_some();
         match *self.node(lhs) {
             Node::Ite { cond, then, otherwise }
-                if rhs_const && self.size(lhs) <= PUSH_LIMIT && self.has_const_leaf(lhs) =>
+                if rhs_const && self.width(lhs) <= PUSH_LIMIT && self.has_const_leaf(lhs) =>
             {
                 let a = self.bin(op, then, rhs);
                 let b = self.bin(op, otherwise, rhs);
@@ -415,7 +415,7 @@ impl Terms {
             return self.ite(value, yes, no);
         }
         match *self.node(value) {
-            Node::Ite { cond, then, otherwise } if self.size(value) <= PUSH_LIMIT => {
+            Node::Ite { cond, then, otherwise } if self.width(value) <= PUSH_LIMIT => {
                 let a = self.cast(cast, bits, then);
                 let b = self.cast(cast, bits, otherwise);
                 self.ite(cond, a, b)
@@ -440,7 +440,7 @@ impl Terms {
             Node::Elem { base, offset: o, stride, index } => {
                 self.elem(base, o.wrapping_add(offset), stride, index)
             }
-            Node::Ite { cond, then, otherwise } if self.size(pointer) <= 2 * CHOICE_LIMIT => {
+            Node::Ite { cond, then, otherwise } if self.width(pointer) <= 2 * CHOICE_LIMIT => {
                 let a = self.offset(then, offset);
                 let b = self.offset(otherwise, offset);
                 self.ite(cond, a, b)
@@ -470,7 +470,7 @@ impl Terms {
                 };
                 self.elem(base, offset, gcd(outer, stride), both)
             }
-            Node::Ite { cond, then, otherwise } if self.size(pointer) <= 2 * CHOICE_LIMIT => {
+            Node::Ite { cond, then, otherwise } if self.width(pointer) <= 2 * CHOICE_LIMIT => {
                 let a = self.index(then, stride, index);
                 let b = self.index(otherwise, stride, index);
                 self.ite(cond, a, b)

@@ -29,7 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { milliseconds: 10_000, resources: 400_000 }
+        Self { milliseconds: 5_000, resources: 300_000 }
     }
 }
 

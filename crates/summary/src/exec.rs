@@ -349,7 +349,7 @@ impl<'a> Exec<'a> {
             Node::Int { bits, .. } if bits > 1 && self.is_counting(old, t) => {
                 self.counter_symbol(old, t, loc)
             }
-            Node::Ite { cond, then, otherwise } if self.terms.size(t) < 200 => {
+            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 64 => {
                 let a = self.forget_arithmetic(old, then, loc);
                 let b = self.forget_arithmetic(old, otherwise, loc);
                 self.terms.ite(cond, a, b)

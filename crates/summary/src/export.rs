@@ -18,10 +18,10 @@ const MAX_DEPTH: u32 = 5;
 /// under `MAX_POOL` terms is taken, so that conditions stay related to each other if they can.
 const CONDITION_LIMITS: [u32; 4] = [1 << 20, 200, 50, 12];
 const MAX_POOL: usize = 600;
-/// Pointer values may be this many times larger than conditions before they are cut, too.
-const VALUE_FACTOR: u32 = 8;
 /// Cells told to callers, the nearest first; what the others hold escapes.
 const MAX_CELLS: usize = 120;
+/// Objects that one call creates for its caller, as far as they are followed: the nearest first.
+const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
 const MAX_DISTANCE: usize = 3;
 /// Plain numbers are told to callers this many dereferences away, and so many per object.
@@ -43,7 +43,6 @@ impl Exec<'_> {
         let mut summary = Summary::opaque();
         self.keep_nearest_cells(&mut state);
         for limit in CONDITION_LIMITS {
-            self.escape_cut_values(&mut state, value, limit);
             summary = self.export(&state, value, limit);
             if summary.pool.len() <= MAX_POOL {
                 break;
@@ -69,7 +68,7 @@ impl Exec<'_> {
     /// A value without the alternatives that the path rules out.
     pub fn pruned(&mut self, state: &State, t: Term) -> Term {
         match self.terms.node(t).clone() {
-            Node::Ite { cond, then, otherwise } if self.terms.size(t) < 1000 => {
+            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 100 => {
                 let c = self.pcs.simplify(&mut self.terms, state.pc, cond);
                 match c {
                     Terms::TRUE => self.pruned(state, then),
@@ -225,19 +224,6 @@ impl Exec<'_> {
         }
     }
 
-    /// Values that `export` will replace by private symbols take what they refer to with them.
-    fn escape_cut_values(&mut self, state: &mut State, value: Option<Term>, limit: u32) {
-        let cut = |terms: &Terms, t: Term| {
-            terms.has_addr(t) && terms.size(t) > limit.saturating_mul(VALUE_FACTOR)
-        };
-        let cells = state.mem.iter().filter(|((_, slot), _)| slot.is_contents());
-        let large: Vec<Term> =
-            cells.map(|(_, &t)| t).chain(value).filter(|&t| cut(&self.terms, t)).collect();
-        for t in large {
-            self.escape(state, t);
-        }
-    }
-
     /// Whether a caller can name the base.
     fn is_nameable(&self, base: Base) -> bool {
         match self.kind(base) {
@@ -335,13 +321,15 @@ impl Exporter<'_, '_> {
                 work.push(value);
             }
         }
-        while let Some(t) = work.pop() {
+        let mut next = 0;
+        while next < work.len() && self.handed_out.len() < MAX_OBJECTS {
+            let t = work[next];
+            next += 1;
             for base in self.exec.all_bases(t) {
-                if let Some(o) = self.exec.object_of(base) {
-                    if self.handed_out.insert(o) {
-                        let inner = state.contents_of(base).map(|(_, t)| t);
-                        work.extend(inner.filter(|&t| self.exec.terms.has_addr(t)));
-                    }
+                let Some(o) = self.exec.object_of(base) else { continue };
+                if self.handed_out.len() < MAX_OBJECTS && self.handed_out.insert(o) {
+                    let inner = state.contents_of(base).map(|(_, t)| t);
+                    work.extend(inner.filter(|&t| self.exec.terms.has_addr(t)));
                 }
             }
         }
@@ -349,8 +337,10 @@ impl Exporter<'_, '_> {
 
     /// Whether callers are told about the object: those from far down only when handed out.
     fn is_followed(&self, id: ObjectId) -> bool {
-        self.exec.objects[id.0 as usize].trace.len() <= MAX_DISTANCE
-            || self.handed_out.contains(&id)
+        let near = self.exec.objects[id.0 as usize].trace.len() <= MAX_DISTANCE;
+        self.handed_out.contains(&id)
+            || self.object_index.contains_key(&id)
+            || (near && self.objects.len() < MAX_OBJECTS)
     }
 
     fn external_effects(&mut self, state: &State) -> Vec<Effect> {
@@ -518,9 +508,7 @@ impl Exporter<'_, '_> {
         match terms.node(t) {
             Node::And(_) | Node::Or(_) => terms.size(t) > self.limit.saturating_mul(4),
             Node::Tuple(_) => false,
-            Node::Ite { .. } | Node::Any(_) if terms.has_addr(t) => {
-                terms.size(t) > self.limit.saturating_mul(VALUE_FACTOR)
-            }
+            Node::Ite { .. } | Node::Any(_) if terms.has_addr(t) => false,
             _ => terms.size(t) > self.limit && (terms.bits(t) == 1 || !terms.has_addr(t)),
         }
     }

@@ -180,7 +180,7 @@ impl Exec<'_> {
 
     fn initial_in(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
         if let Node::Ite { cond, then, otherwise } = *self.terms.node(epoch) {
-            if self.terms.size(epoch) > 64 {
+            if self.terms.width(epoch) > 8 {
                 // Too many generations to tell apart: any of them is unknown enough.
                 return self.unknown_since(epoch, base, slot, bits);
             }
@@ -675,7 +675,7 @@ impl Exec<'_> {
     pub fn holds_any(&self, t: Term) -> bool {
         match self.terms.node(t) {
             Node::Any(_) => true,
-            Node::Ite { then, otherwise, .. } if self.terms.size(t) < 1000 => {
+            Node::Ite { then, otherwise, .. } if self.terms.width(t) < 100 => {
                 self.holds_any(*then) || self.holds_any(*otherwise)
             }
             _ => false,
