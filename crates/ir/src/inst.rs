@@ -74,54 +74,139 @@ pub struct Index {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InstKind {
     /// A stack slot of `size` bytes (`count` of them when dynamic). `var` names it in the source.
-    Alloca { size: u64, count: Option<ValueId>, var: Option<VarId>, ty: Option<TypeId> },
+    Alloca {
+        size: u64,
+        count: Option<ValueId>,
+        var: Option<VarId>,
+        ty: Option<TypeId>,
+    },
     /// Reads `result.ty.size()` bytes.
-    Load { ptr: ValueId },
-    Store { ptr: ValueId, value: ValueId },
+    Load {
+        ptr: ValueId,
+    },
+    Store {
+        ptr: ValueId,
+        value: ValueId,
+    },
     /// `base + offset + sum of indices`, in bytes. `ty` is the struct that `offset` selects a
     /// field of, when known.
-    Offset { base: ValueId, offset: i64, indices: SmallVec<[Index; 1]>, ty: Option<TypeId> },
-    Bin { op: BinOp, lhs: ValueId, rhs: ValueId },
-    Cmp { pred: Pred, lhs: ValueId, rhs: ValueId },
-    Cast { op: CastOp, value: ValueId },
-    Select { cond: ValueId, then: ValueId, otherwise: ValueId },
+    Offset {
+        base: ValueId,
+        offset: i64,
+        indices: SmallVec<[Index; 1]>,
+        ty: Option<TypeId>,
+    },
+    Bin {
+        op: BinOp,
+        lhs: ValueId,
+        rhs: ValueId,
+    },
+    Cmp {
+        pred: Pred,
+        lhs: ValueId,
+        rhs: ValueId,
+    },
+    Cast {
+        op: CastOp,
+        value: ValueId,
+    },
+    Select {
+        cond: ValueId,
+        then: ValueId,
+        otherwise: ValueId,
+    },
     /// One entry per predecessor edge's source block (a block that reaches this one by two edges
     /// is listed once).
-    Phi { incoming: Vec<(BlockId, ValueId)> },
-    Call { callee: Callee, args: SmallVec<[ValueId; 4]>, noreturn: bool },
+    Phi {
+        incoming: Vec<(BlockId, ValueId)>,
+    },
+    Call {
+        callee: Callee,
+        args: SmallVec<[ValueId; 4]>,
+        noreturn: bool,
+    },
     /// memcpy and memmove.
-    MemCopy { dst: ValueId, src: ValueId, len: ValueId },
-    MemSet { dst: ValueId, byte: ValueId, len: ValueId },
-    Extract { tuple: ValueId, index: u32 },
-    Insert { tuple: ValueId, index: u32, value: ValueId },
-    AtomicRmw { op: RmwOp, ptr: ValueId, value: ValueId },
+    MemCopy {
+        dst: ValueId,
+        src: ValueId,
+        len: ValueId,
+    },
+    MemSet {
+        dst: ValueId,
+        byte: ValueId,
+        len: ValueId,
+    },
+    Extract {
+        tuple: ValueId,
+        index: u32,
+    },
+    Insert {
+        tuple: ValueId,
+        index: u32,
+        value: ValueId,
+    },
+    AtomicRmw {
+        op: RmwOp,
+        ptr: ValueId,
+        value: ValueId,
+    },
     /// Yields the tuple (old value, success bit).
-    CmpXchg { ptr: ValueId, expected: ValueId, new: ValueId },
-    VaStart { list: ValueId },
-    VaCopy { dst: ValueId, src: ValueId },
+    CmpXchg {
+        ptr: ValueId,
+        expected: ValueId,
+        new: ValueId,
+    },
+    VaStart {
+        list: ValueId,
+    },
+    VaCopy {
+        dst: ValueId,
+        src: ValueId,
+    },
     /// From here on the source variable `var` has the value `value` (debug info of promoted locals).
-    VarSet { var: VarId, value: ValueId },
+    VarSet {
+        var: VarId,
+        value: ValueId,
+    },
     /// The stack slot goes out of scope.
-    ScopeEnd { slot: ValueId },
+    ScopeEnd {
+        slot: ValueId,
+    },
     /// A computation that no analysis models (floating point, vectors, landing pads). The result
     /// may depend on every operand; memory is neither read nor written.
-    Opaque { operands: SmallVec<[ValueId; 2]> },
+    Opaque {
+        operands: SmallVec<[ValueId; 2]>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Terminator {
     Jump(BlockId),
-    Branch { cond: ValueId, then: BlockId, otherwise: BlockId },
-    Switch { value: ValueId, cases: Vec<(u64, BlockId)>, default: BlockId },
+    Branch {
+        cond: ValueId,
+        then: BlockId,
+        otherwise: BlockId,
+    },
+    Switch {
+        value: ValueId,
+        cases: Vec<(u64, BlockId)>,
+        default: BlockId,
+    },
     Return(Option<ValueId>),
     /// Control never gets here (after a noreturn call, `__builtin_unreachable`).
     Unreachable,
     /// The block's last instruction is a call: `normal` when it returns, `unwind` when it throws.
-    Invoke { call: InstId, normal: BlockId, unwind: BlockId },
+    Invoke {
+        call: InstId,
+        normal: BlockId,
+        unwind: BlockId,
+    },
     /// An exception leaves the function.
     Resume,
     /// Computed goto.
-    Indirect { targets: Vec<BlockId> },
+    Indirect {
+        targets: Vec<BlockId>,
+    },
 }
 
 impl Terminator {

@@ -72,7 +72,10 @@ pub struct InitEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InitValue {
-    Int { bits: u16, value: u64 },
+    Int {
+        bits: u16,
+        value: u64,
+    },
     Bytes(Vec<u8>),
     Function(FuncId),
     /// Address of a global plus an offset.
@@ -81,7 +84,9 @@ pub enum InitValue {
     Opaque(u32),
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Loc {
     /// Meaningless when `line` is 0.
     pub file: u32,

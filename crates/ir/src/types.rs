@@ -39,13 +39,33 @@ impl Ty {
 pub enum SourceType {
     Void,
     /// Any scalar without a pointer: int, char, float, enum.
-    Scalar { name: String, size: u64, signed: bool },
-    Pointer { to: TypeId },
+    Scalar {
+        name: String,
+        size: u64,
+        signed: bool,
+    },
+    Pointer {
+        to: TypeId,
+    },
     /// `const` (and only `const`) is kept: it tells that a callee does not take ownership.
-    Const { of: TypeId },
-    Array { of: TypeId, count: u64 },
-    Struct { name: String, size: u64, fields: Vec<Field>, union: bool },
-    Function { params: Vec<TypeId>, ret: TypeId, variadic: bool },
+    Const {
+        of: TypeId,
+    },
+    Array {
+        of: TypeId,
+        count: u64,
+    },
+    Struct {
+        name: String,
+        size: u64,
+        fields: Vec<Field>,
+        union: bool,
+    },
+    Function {
+        params: Vec<TypeId>,
+        ret: TypeId,
+        variadic: bool,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
