@@ -8,6 +8,7 @@ mod ast;
 mod check;
 mod clause;
 mod error;
+mod layer;
 mod lexer;
 mod library;
 mod parser;
