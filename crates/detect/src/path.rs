@@ -21,10 +21,10 @@ pub fn condition(
     let mut parts: Vec<String> = Vec::new();
     for literal in exec.pcs.path(pc) {
         for t in true_parts(exec, literal, replay) {
-            if let Some(text) = describe.condition(exec, t) {
-                if !parts.contains(&text) {
-                    parts.push(text);
-                }
+            if let Some(text) = describe.condition(exec, t)
+                && !parts.contains(&text)
+            {
+                parts.push(text);
             }
         }
     }
@@ -51,7 +51,6 @@ fn true_parts(exec: &Exec<'_>, t: Term, replay: &mut Replay<'_>) -> Vec<Term> {
 /// A step with the moment it happened; a branch comes after what its block did.
 type Timed = ((u32, bool), PathStep);
 
-#[expect(clippy::too_many_arguments, reason = "all facts of one finding")]
 pub fn steps(
     describe: &Describe<'_>,
     exec: &mut Exec<'_>,

@@ -25,12 +25,12 @@ impl Terms {
         if self.bits(then) == 1 {
             return self.bool_ite(cond, then, otherwise);
         }
-        if let (Node::Tuple(a), Node::Tuple(b)) = (self.node(then), self.node(otherwise)) {
-            if a.len() == b.len() {
-                let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
-                let items = pairs.into_iter().map(|(x, y)| self.ite(cond, x, y)).collect();
-                return self.tuple(items);
-            }
+        if let (Node::Tuple(a), Node::Tuple(b)) = (self.node(then), self.node(otherwise))
+            && a.len() == b.len()
+        {
+            let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
+            let items = pairs.into_iter().map(|(x, y)| self.ite(cond, x, y)).collect();
+            return self.tuple(items);
         }
         let width = self.width(then).saturating_add(self.width(otherwise));
         if width > CHOICE_LIMIT && (self.has_addr(then) || self.has_addr(otherwise)) {
@@ -313,10 +313,10 @@ impl Terms {
             return self.bool_bin(op, lhs, rhs);
         }
         let bits = self.bits(lhs);
-        if let (Some(a), Some(b)) = (self.as_int(lhs), self.as_int(rhs)) {
-            if let Some(v) = fold(op, bits, a, b) {
-                return self.int(bits, v);
-            }
+        if let (Some(a), Some(b)) = (self.as_int(lhs), self.as_int(rhs))
+            && let Some(v) = fold(op, bits, a, b)
+        {
+            return self.int(bits, v);
         }
         if let Some(t) = self.identity(op, lhs, rhs) {
             return t;

@@ -77,10 +77,10 @@ impl<'a> Encoder<'a> {
             if !matches!(node, Node::Any(_)) {
                 for_each_child(node, |c| stack.push((c, false)));
             }
-            if let Node::Addr { base, .. } | Node::Elem { base, .. } = node {
-                if let BaseInfo::Pointee(p) = self.terms.base_info(*base) {
-                    stack.push((p, false));
-                }
+            if let Node::Addr { base, .. } | Node::Elem { base, .. } = node
+                && let BaseInfo::Pointee(p) = self.terms.base_info(*base)
+            {
+                stack.push((p, false));
             }
         }
     }

@@ -89,18 +89,17 @@ impl Exec<'_> {
         state: &mut State,
     ) {
         let leaves = self.leaves(state, function).unwrap_or_default();
-        if let [leaf] = leaves.as_slice() {
-            if let Leaves::Cell(base, _) = leaf.target {
-                if let BaseKind::Func(f) = self.kind(base) {
-                    let ty = self.ctx.program.function(f).ret;
-                    let inner = Call { inst: call.inst, args, ty, loc: call.loc };
-                    let mut after = state.clone();
-                    if let Some(value) = self.call_target(&inner, self.target_of(f), &mut after) {
-                        // Whoever called back keeps the result.
-                        value.into_iter().for_each(|v| self.escape(&mut after, v));
-                        *state = after;
-                    }
-                }
+        if let [leaf] = leaves.as_slice()
+            && let Leaves::Cell(base, _) = leaf.target
+            && let BaseKind::Func(f) = self.kind(base)
+        {
+            let ty = self.ctx.program.function(f).ret;
+            let inner = Call { inst: call.inst, args, ty, loc: call.loc };
+            let mut after = state.clone();
+            if let Some(value) = self.call_target(&inner, self.target_of(f), &mut after) {
+                // Whoever called back keeps the result.
+                value.into_iter().for_each(|v| self.escape(&mut after, v));
+                *state = after;
             }
         }
     }

@@ -701,12 +701,12 @@ impl<'a> Exec<'a> {
 
     /// The term of an SSA value in `state`.
     pub fn value(&mut self, state: &State, v: ValueId) -> Term {
-        if let Some(l) = self.def_loop[v.index()] {
-            if !self.cfg.is_inside(self.cfg.loop_of[self.current.index()], l) {
-                let values = self.base(BaseKind::Values);
-                if let Some(&t) = state.mem.get(&(values, Slot::At(i64::from(v.0)))) {
-                    return t;
-                }
+        if let Some(l) = self.def_loop[v.index()]
+            && !self.cfg.is_inside(self.cfg.loop_of[self.current.index()], l)
+        {
+            let values = self.base(BaseKind::Values);
+            if let Some(&t) = state.mem.get(&(values, Slot::At(i64::from(v.0)))) {
+                return t;
             }
         }
         if let Some(t) = self.env[v.index()] {

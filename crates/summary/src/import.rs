@@ -357,12 +357,12 @@ fn dedup_roots(effects: &[Effect]) -> Vec<Root> {
 fn freed_fields(summary: &Summary, root: Root) -> Vec<Slot> {
     let mut fields = Vec::new();
     for e in summary.effects.iter().filter(|e| e.slot == Slot::Freed) {
-        if let Root::Pointee(r) = e.root {
-            if let Expr::Init { root: owner, slot, .. } = &summary.pool[r.0 as usize] {
-                if *owner == root && !fields.contains(slot) {
-                    fields.push(*slot);
-                }
-            }
+        if let Root::Pointee(r) = e.root
+            && let Expr::Init { root: owner, slot, .. } = &summary.pool[r.0 as usize]
+            && *owner == root
+            && !fields.contains(slot)
+        {
+            fields.push(*slot);
         }
     }
     fields

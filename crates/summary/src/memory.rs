@@ -194,10 +194,10 @@ impl Exec<'_> {
         if let Node::Tuple(parts) = self.terms.node(epoch).clone() {
             return self.initial_of_copy(&parts, slot, bits);
         }
-        if let (Slot::At(offset), BaseKind::Global(_)) = (slot, self.kind(base)) {
-            if let Some(t) = self.constant_contents(base, offset, bits) {
-                return t;
-            }
+        if let (Slot::At(offset), BaseKind::Global(_)) = (slot, self.kind(base))
+            && let Some(t) = self.constant_contents(base, offset, bits)
+        {
+            return t;
         }
         self.unknown_since(epoch, base, slot, bits)
     }

@@ -48,6 +48,12 @@ pub struct PathConditions {
     terms: FxHashMap<Pc, Term>,
 }
 
+impl Default for PathConditions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl PathConditions {
     pub const ROOT: Pc = Pc(0);
 
