@@ -94,10 +94,13 @@ impl Fault {
 /// The candidate nearest to `word`, if near enough to be a typing mistake.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
+    let limit = |c: &str| 1 + c.len().min(word.len()) / 4;
     candidates
         .into_iter()
+        // The distance is at least the difference in length, and far dearer to compute.
+        .filter(|c| c.len().abs_diff(word.len()) <= limit(c))
         .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
-        .filter(|(distance, c)| *distance <= 1 + c.len().min(word.len()) / 4)
+        .filter(|(distance, c)| *distance <= limit(c))
         .min()
         .map(|(_, c)| c)
 }

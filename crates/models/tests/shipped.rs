@@ -4,7 +4,7 @@
 //! the documentation. A change of a model file must show up there: run the test with
 //! `LEAKPROOF_BLESS=1` to rewrite it, and read the difference.
 
-use leakproof_models::{Effect, Library, Model, Returns};
+use leakproof_models::{Effect, Library, Model, Outcome, Returns};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -125,6 +125,22 @@ fn every_family_can_be_released_by_one_call() {
     // g_string_free needs to be told what to do with the characters, xmlHashFree with the entries;
     // sqlite3_str_finish hands out the text.
     assert_eq!(stuck, ["glib.string", "libxml2.hash", "sqlite.str"]);
+}
+
+#[test]
+fn a_deallocator_releases_whatever_it_returns() {
+    let library = Library::shipped();
+    // These hand an object over to another one, and can fail to.
+    let transfers = ["krb5_cc_move", "seccomp_merge"];
+    for family in library.families() {
+        for (model, place) in library.deallocators(&family.name) {
+            let releases = |o: &Outcome| {
+                o.effects.iter().any(|e| matches!(e, Effect::Free { place: p, .. } if p == place))
+            };
+            let always = model.outcomes.iter().all(releases);
+            assert!(always || transfers.contains(&model.name.as_str()), "{}", model.name);
+        }
+    }
 }
 
 #[test]
