@@ -145,8 +145,9 @@ fn write_html(path: Option<&Path>, report: &Report, scene: &Scene, ui: &Ui) -> R
         bail!("an HTML report is a folder: give its name with -o");
     }
     let title = scene.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let files = leakproof_report::html(report, scene.sources, &HtmlOptions { title });
-    leakproof_report::write_folder(folder, &files)?;
+    let options = HtmlOptions { title };
+    let files = leakproof_report::html(report, scene.sources, &options);
+    leakproof_report::write_folder(folder, files)?;
     ui.note(&format!("the report is in {}", folder.join("index.html").display()));
     Ok(())
 }

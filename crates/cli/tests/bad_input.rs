@@ -73,6 +73,32 @@ fn damaged_bitcode() {
     check(&s, &["flipped.bc"]).assert_refused(&["flipped.bc: "]);
 }
 
+/// Bits flipped anywhere: refused or taken, but never a crash.
+#[test]
+fn bitcode_with_flipped_bits() {
+    let s = Sandbox::new();
+    s.write("a.c", "struct s { int n; char *p; };\nint f(struct s *s) { while (s->n--) s->p[s->n] = 1; return s->n; }\n");
+    let mut clang = std::process::Command::new("clang-19");
+    clang.current_dir(s.path()).args(["-g", "-emit-llvm", "-c", "a.c", "-o", "a.bc"]);
+    assert!(clang.status().unwrap().success());
+    let good = std::fs::read(s.path().join("a.bc")).unwrap();
+    let mut state = 1_u64;
+    for _ in 0..20 {
+        let mut bytes = good.clone();
+        for _ in 0..3 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let at = (state >> 33) as usize % bytes.len();
+            bytes[at] ^= 1 << (state >> 20 & 7);
+        }
+        s.write("bad.bc", bytes);
+        let run = s.run(["ir", "-q", "--no-cache", "bad.bc"]);
+        assert!(matches!(run.code, Some(0 | 2)), "{:?} {}", run.code, run.stderr);
+        assert!(!run.stderr.contains("internal error"), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn empty_files_and_folders_in_disguise() {
     let s = Sandbox::new();
@@ -108,7 +134,7 @@ fn unreadable_files() {
     let s = Sandbox::new();
     s.write("a.c", "int x;\n");
     let path = s.path().join("a.c");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_err() {
         // Root reads everything, and then there is nothing to refuse.
         check(&s, &["a.c"]).assert_refused(&["a.c: cannot be read", "permissions"]);

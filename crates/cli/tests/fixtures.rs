@@ -1,8 +1,10 @@
-//! Every fixture reports exactly the leaks that its comments expect.
+//! Every fixture reports exactly the leaks that its comments expect, and its lowered units survive
+//! the way through text.
 
 mod suite;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
@@ -19,7 +21,7 @@ fn fixtures_report_what_their_comments_expect() {
 }
 
 #[test]
-fn every_bad_function_expects_a_leak_and_no_ok_function_does() {
+fn no_ok_function_expects_a_leak() {
     let cases = suite::discover::cases(&root()).expect("fixtures are readable");
     let mut wrong = Vec::new();
     for case in &cases {
@@ -30,6 +32,44 @@ fn every_bad_function_expects_a_leak_and_no_ok_function_does() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_fixture_round_trips_through_text() {
+    let root = root();
+    let cases = suite::discover::cases(&root).expect("fixtures are readable");
+    let sources: Vec<&String> = cases.iter().flat_map(|c| &c.sources).collect();
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let half = sources.len().div_ceil(2).max(1);
+        let check = |part: &[&String]| part.iter().filter_map(|s| problem(&root, s)).collect();
+        let threads: Vec<_> = sources
+            .chunks(half)
+            .map(|part| scope.spawn(move || -> Vec<String> { check(part) }))
+            .collect();
+        threads.into_iter().flat_map(|t| t.join().expect("no panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with the text form of one unit, if anything.
+fn problem(root: &Path, source: &str) -> Option<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_leakproof"))
+        .current_dir(root)
+        .args(["ir", source])
+        .output()
+        .expect("leakproof runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.is_empty() {
+        return Some(format!("{source}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let module = match leakproof_ir::parse_module(&text) {
+        Ok(module) => module,
+        Err(error) => return Some(format!("{source}: {error}")),
+    };
+    if let Err(errors) = leakproof_ir::verify(&module) {
+        return Some(format!("{source}: {}", errors[0]));
+    }
+    (leakproof_ir::print_module(&module) != text).then(|| format!("{source}: prints differently"))
 }
 
 /// The comparison itself, on a made-up program.

@@ -90,7 +90,7 @@ fn doctor_tells_what_it_found() {
     let s = Sandbox::new();
     let run = s.run(["doctor"]);
     assert_eq!(run.code, Some(0), "{}", run.stdout);
-    for part in ["ok       clang: ", "version 19", "ok       bitcode", "ok       Z3: 4."] {
+    for part in ["ok       clang: ", "version 19", "ok       LLVM bitcode", "ok       Z3: 4."] {
         assert!(run.stdout.contains(part), "{}", run.stdout);
     }
     let mut command = s.command();

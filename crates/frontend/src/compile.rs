@@ -29,8 +29,6 @@ const CODE_FLAGS: &[&str] = &[
     "-Xclang",
     "-disable-llvm-passes",
     "-Xclang",
-    "-disable-llvm-verifier",
-    "-Xclang",
     "-disable-lifetime-markers",
     "-g",
     "-fno-strict-aliasing",
@@ -132,6 +130,10 @@ impl Compiler {
     fn command(&self, unit: &Unit, flags: &[OsString]) -> Command {
         let mut command = Command::new(&self.clang.path);
         command.current_dir(&unit.directory).args(flags).args(CODE_FLAGS);
+        // What clang itself makes is well-formed; a file from elsewhere need not be.
+        if unit.kind != SourceKind::Llvm {
+            command.args(["-Xclang", "-disable-llvm-verifier"]);
+        }
         command.args(["-x", language(unit)]).arg(operand(&unit.source));
         command
     }

@@ -29,6 +29,8 @@ pub(crate) struct Bindings {
     pub alternatives: FxHashMap<FuncRef, Vec<Target>>,
     pub global_alternatives: FxHashMap<GlobalRef, Vec<GlobalRef>>,
     pub has_main: bool,
+    /// Per module: a program with `main` contains it.
+    pub in_program: Vec<bool>,
     pub notes: Vec<String>,
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn bind(modules: &[Module]) -> Bindings {
             alternatives: FxHashMap::default(),
             global_alternatives: FxHashMap::default(),
             has_main: table.has_main(),
+            in_program: choices.in_program.clone(),
             notes,
         },
     };

@@ -2,6 +2,7 @@
 
 mod andersen;
 mod calls;
+mod copy;
 mod generate;
 mod heap_type;
 mod layout;

@@ -114,9 +114,15 @@ impl Program {
         &self.definitions
     }
 
-    /// Some unit defines `main`: then functions are only called from within the program.
+    /// Some unit defines `main`.
     pub fn has_main(&self) -> bool {
         self.bindings.has_main
+    }
+
+    /// The unit is part of a program with `main`: its functions are only called from within.
+    /// Otherwise it is a library, open to callers that are not seen.
+    pub fn is_closed(&self, module: u32) -> bool {
+        self.bindings.in_program[module as usize]
     }
 
     /// What the linker would have complained about.

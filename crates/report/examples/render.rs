@@ -31,7 +31,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let sources = Sources::new(root);
     finish(&mut report, &sources);
     let options = HtmlOptions { title: "jobs".to_owned() };
-    write_folder(Path::new(out), &html(&report, &sources, &options))?;
+    write_folder(Path::new(out), html(&report, &sources, &options))?;
     Ok(())
 }
 

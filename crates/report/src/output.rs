@@ -61,7 +61,10 @@ fn set_mode(_file: &Path, _target: &Path) -> std::io::Result<()> {
 }
 
 /// Writes a folder of files (names relative, `/`-separated) as a whole.
-pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), OutputError> {
+pub fn write_folder(
+    path: &Path,
+    files: impl IntoIterator<Item = (String, Vec<u8>)>,
+) -> Result<(), OutputError> {
     let old = existing_report(path)?;
     let staging = tempfile::Builder::new()
         .prefix(".leakproof-")
@@ -131,7 +134,7 @@ mod tests {
         let path = dir.path().join("no/such/dir/out.json");
         let error = write_file(&path, b"x").unwrap_err().to_string();
         assert!(error.contains("no/such/dir/out.json"), "{error}");
-        let error = write_folder(&path, &[]).unwrap_err().to_string();
+        let error = write_folder(&path, []).unwrap_err().to_string();
         assert!(error.contains("no/such/dir/out.json"), "{error}");
     }
 
@@ -140,11 +143,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("html");
         let file = |name: &str| vec![(name.to_owned(), b"x".to_vec())];
-        write_folder(&path, &file("a.html")).unwrap();
-        write_folder(&path, &file("sub/b.html")).unwrap();
+        write_folder(&path, file("a.html")).unwrap();
+        write_folder(&path, file("sub/b.html")).unwrap();
         assert!(path.join("sub/b.html").is_file() && !path.join("a.html").exists());
         fs::remove_file(path.join(FOLDER_MARK)).unwrap();
-        assert!(matches!(write_folder(&path, &file("a.html")), Err(OutputError::Foreign { .. })));
+        assert!(matches!(write_folder(&path, file("a.html")), Err(OutputError::Foreign { .. })));
         assert!(path.join("sub/b.html").is_file());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }

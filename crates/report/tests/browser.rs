@@ -15,8 +15,8 @@ use poison::poisoned;
 use webdriver::Browser;
 
 fn write(report: &Report, sources: &Sources, folder: &Path) -> String {
-    let files = html(report, sources, &HtmlOptions { title: "jobs".into() });
-    write_folder(folder, &files).unwrap();
+    let options = HtmlOptions { title: "jobs".into() };
+    write_folder(folder, html(report, sources, &options)).unwrap();
     format!("file://{}", folder.display())
 }
 

@@ -13,7 +13,7 @@ use poison::poisoned;
 fn render(report: &Report, sources: &Sources) -> BTreeMap<String, String> {
     let options = HtmlOptions { title: "jobs".into() };
     let files = html(report, sources, &options);
-    files.into_iter().map(|(name, text)| (name, String::from_utf8(text).unwrap())).collect()
+    files.map(|(name, text)| (name, String::from_utf8(text).unwrap())).collect()
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub const PROJECTS: &[BenchProject] = &[
         name: "pkgconf",
         build_system: "meson, ninja",
         packages: &["meson", "ninja-build"],
-        configure: "rm -rf out && meson setup out",
+        configure: "rm -rf out && meson setup out -Dtests=false",
         build: "ninja -C out",
     },
     BenchProject {
@@ -81,7 +81,7 @@ pub const PROJECTS: &[BenchProject] = &[
         name: "openssh",
         build_system: "autotools",
         packages: &["autoconf", "automake", "libssl-dev", "zlib1g-dev"],
-        configure: "([ -x configure ] || autoreconf -fi) && ./configure && make clean",
+        configure: "autoreconf -fi && ./configure && make clean",
         build: "make -j2",
     },
 ];

@@ -31,15 +31,18 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn broken(case: &Case, problem: String) -> Self {
-        let (idiom, name) = (case.idiom.clone(), case.name.clone());
-        Self { idiom, name, problem: Some(problem), ..Self::default() }
+        let mut outcome = compare(case, Vec::new());
+        // Counted as missed, but one message is enough; markers say nothing about a failed run.
+        outcome.stale.clear();
+        outcome.problem = Some(problem);
+        outcome
     }
 
     /// What a reader has to look at; empty if all is as written.
     pub fn failures(&self) -> Vec<String> {
         let mut out = Vec::new();
         if let Some(problem) = &self.problem {
-            out.push(format!("{}: {problem}", self.name));
+            return vec![format!("{}: {problem}", self.name)];
         }
         for e in &self.missing {
             out.push(format!(

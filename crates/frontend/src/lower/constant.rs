@@ -7,8 +7,9 @@ use leakproof_ir::{
     BinOp, CastOp, FuncId, GlobalId, InstKind, Ty, Value as IrValue, ValueId, ValueKind,
 };
 
-/// How deep constant expressions may nest: more is a cycle.
-const MAX_DEPTH: u32 = 200;
+/// How deep constant expressions may nest. Compilers write a few levels; since an operand may be
+/// shared, the work may double with each.
+const MAX_DEPTH: u32 = 16;
 
 /// A constant whose value is known before the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

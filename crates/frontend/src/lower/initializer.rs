@@ -10,6 +10,9 @@ use leakproof_ir::{GlobalId, InitEntry, InitValue, Ty};
 const MAX_NUMBERS: usize = 4096;
 /// How deep aggregates may nest: more is a cycle.
 const MAX_DEPTH: u32 = 200;
+/// Globals with more parts than this are opaque: elements may be shared, so that a small file can
+/// describe a value of any size.
+const MAX_ENTRIES: usize = 1 << 20;
 
 impl Unit {
     pub fn lower_initializers(&mut self) {
@@ -17,11 +20,19 @@ impl Unit {
             let Some(value) = self.raw.globals[index].init else { continue };
             let mut entries = Vec::new();
             self.flatten(value, 0, 0, &mut entries);
+            if entries.len() > MAX_ENTRIES {
+                let size = self.raw.layout.alloc_size(self.raw.globals[index].ty);
+                let value = InitValue::Opaque(opaque_size(size));
+                entries = vec![InitEntry { offset: 0, value }];
+            }
             self.out.globals[GlobalId(index as u32)].init = Some(entries);
         }
     }
 
     fn flatten(&self, value: u32, offset: u64, depth: u32, out: &mut Vec<InitEntry>) {
+        if out.len() > MAX_ENTRIES {
+            return;
+        }
         let ty = self.raw.type_of(value);
         match self.raw.constant(value) {
             Some(Constant::Null | Constant::Undef) => {}

@@ -68,6 +68,7 @@ impl FunctionLowering<'_> {
         let count = (!single).then(|| self.value(count));
         let var = self.slot_vars.get(&number).copied();
         let source = var.and_then(|v| self.vars[v].ty);
+        self.unit.slot_types.extend(source.map(|source| (ty, source)));
         let kind = InstKind::Alloca { size, count, var, ty: source };
         // Slots stand together at the top of the function; each has the position of its variable.
         let here = self.loc;

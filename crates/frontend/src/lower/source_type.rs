@@ -30,6 +30,9 @@ mod dw {
     pub const SIGNED_CHAR: u64 = 6;
 
     pub const STATIC_MEMBER: u64 = 1 << 12;
+
+    /// C++ of 1998, 2003, 2011, 2014, 2017, 2020.
+    pub const CPP_LANGUAGES: [u64; 6] = [0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b];
 }
 
 /// How many typedefs and qualifiers one type may pile up: more is a cycle.
@@ -50,9 +53,17 @@ pub struct SourceTypes {
     queue: Vec<(TypeId, MdId)>,
     void: Option<TypeId>,
     keys: Vec<StructKey>,
+    /// The unit is C++: a struct in a struct is named after it.
+    nested_names: bool,
 }
 
 impl SourceTypes {
+    pub fn new(raw: &llvm::Module) -> Self {
+        let units = raw.metadata.units.iter().map(|unit| raw.metadata.node(*unit));
+        let nested_names =
+            units.into_iter().any(|unit| dw::CPP_LANGUAGES.contains(&unit.number(1)));
+        Self { nested_names, ..Self::default() }
+    }
     pub fn into_arena(self) -> Arena<TypeId, SourceType> {
         self.types
     }
@@ -138,7 +149,11 @@ impl SourceTypes {
         }
         // Reserved here with its name, so that whoever fills it in finds the name.
         self.memo.resize(self.memo.len().max(raw.metadata.len()), None);
-        let name = qualified_name(raw, alias);
+        let name = if self.nested_names {
+            qualified_name(raw, alias)
+        } else {
+            text(raw, raw.metadata.node(alias).reference(2))
+        };
         let id = self.types.push(SourceType::Void);
         self.memo[index] = Some(id);
         self.keys.push(StructKey { name, ty: id });
@@ -211,12 +226,10 @@ impl SourceTypes {
         node_id: MdId,
         node: MdNode<'_>,
     ) -> SourceType {
-        let mut name = if node.reference(15).is_some() {
-            // Only C++ types have an identifier, and only C++ nests names.
-            qualified_name(raw, node_id)
-        } else {
-            text(raw, node.reference(2))
-        };
+        let mut name = text(raw, node.reference(2));
+        if self.nested_names && !name.is_empty() {
+            name = qualified_name(raw, node_id);
+        }
         if name.is_empty() {
             // The typedef that named it, if any, is the last thing known about it.
             let key = self.keys.iter().rev().find(|k| k.ty == id);

@@ -1,14 +1,18 @@
 //! From LLVM's struct types to the structs of the source, so that fields have names.
 //!
 //! LLVM's names are `struct.foo`, `union.bar`, `class.ns::Baz`, with `.12` behind them where two
-//! share a name and `.base` for a base class without its tail padding. Template arguments are not
-//! part of them. Structs without a name (`struct.anon.3`) are found through the field that holds
-//! them.
+//! share a name and `.base` for a base class without its tail padding. Template arguments are
+//! left out of the last part of a name. Structs without a name (`struct.anon.3`) are found through
+//! the field, global or local variable that holds them, or because only one nameless struct of the
+//! source has their layout.
 
 use super::unit::Unit;
 use crate::llvm::{Type, TypeRef};
 use leakproof_ir::{InstKind, SourceType, TypeId};
 use rustc_hash::FxHashMap;
+
+/// How many arrays may be inside each other: more is a cycle.
+const MAX_NESTING: usize = 100;
 
 /// Fills in the source struct of every address computation that selects a field.
 pub fn resolve(unit: &mut Unit) {
@@ -45,27 +49,101 @@ impl<'u> Resolver<'u> {
 
     fn run(mut self) -> FxHashMap<TypeRef, TypeId> {
         let mut work = Vec::new();
-        for index in 0..self.unit.raw.types.len() {
-            let ty = TypeRef(index as u32);
+        for ty in self.all_types() {
             if let Some(structure) = self.by_name(ty) {
-                self.found.insert(ty, structure);
-                work.push(ty);
+                self.add(ty, structure, &mut work);
             }
         }
-        while let Some(outer) = work.pop() {
-            self.inner(outer, &mut work);
+        let globals = self.unit.raw.globals.iter().zip(self.unit.out.globals.values());
+        let globals = globals.filter_map(|(raw, global)| Some((raw.ty, global.ty?)));
+        for (raw, source) in globals.chain(self.unit.slot_types.iter().copied()) {
+            self.by_variable(raw, source, &mut work);
         }
+        self.spread(&mut work);
+        for ty in self.all_types() {
+            if let Some(structure) = self.by_layout(ty) {
+                self.add(ty, structure, &mut work);
+            }
+        }
+        self.spread(&mut work);
         self.found
+    }
+
+    fn all_types(&self) -> impl Iterator<Item = TypeRef> + use<> {
+        (0..self.unit.raw.types.len() as u32).map(TypeRef)
+    }
+
+    fn add(&mut self, ty: TypeRef, structure: TypeId, work: &mut Vec<TypeRef>) {
+        if self.found.insert(ty, structure).is_none() {
+            work.push(ty);
+        }
+    }
+
+    fn spread(&mut self, work: &mut Vec<TypeRef>) {
+        while let Some(outer) = work.pop() {
+            self.inner(outer, work);
+        }
+    }
+
+    /// The type of a variable and the source type that it was declared with.
+    fn by_variable(&mut self, raw: TypeRef, source: TypeId, work: &mut Vec<TypeRef>) {
+        let (raw, source) = (self.strip_arrays(raw), self.strip(source));
+        if self.is_named_struct(raw)
+            && !self.found.contains_key(&raw)
+            && self.size_of(source) == Some(self.unit.raw.layout.alloc_size(raw))
+        {
+            self.add(raw, source, work);
+        }
+    }
+
+    /// The only nameless struct of the source that has the layout of a nameless struct.
+    fn by_layout(&self, ty: TypeRef) -> Option<TypeId> {
+        let Type::Struct { name, .. } = self.unit.raw.types.get(ty) else { return None };
+        if self.found.contains_key(&ty) || !name.contains(".anon") {
+            return None;
+        }
+        let size = self.unit.raw.layout.alloc_size(ty);
+        let offsets = self.unit.raw.layout.field_offsets(ty);
+        let mut fitting = self.unit.types.arena().iter().filter(|(_, source)| match source {
+            SourceType::Struct { name, size: found, fields, union: false } => {
+                name.is_empty()
+                    && *found == size
+                    && fields.iter().map(|f| &f.offset).eq(offsets.iter())
+            }
+            _ => false,
+        });
+        let (first, _) = fitting.next()?;
+        fitting.all(|(other, _)| self.same_fields(first, other)).then_some(first)
+    }
+
+    fn is_named_struct(&self, ty: TypeRef) -> bool {
+        matches!(self.unit.raw.types.get(ty), Type::Struct { name, .. } if !name.is_empty())
+    }
+
+    fn strip_arrays(&self, mut ty: TypeRef) -> TypeRef {
+        for _ in 0..MAX_NESTING {
+            let Type::Array { of, .. } = self.unit.raw.types.get(ty) else { break };
+            ty = *of;
+        }
+        ty
+    }
+
+    fn size_of(&self, id: TypeId) -> Option<u64> {
+        match &self.unit.types.arena()[id] {
+            SourceType::Struct { size, .. } => Some(*size),
+            _ => None,
+        }
     }
 
     fn by_name(&self, ty: TypeRef) -> Option<TypeId> {
         let Type::Struct { name, .. } = self.unit.raw.types.get(ty) else { return None };
         let (_, name) = name.split_once('.')?;
+        let name = &without_template_arguments(name);
         let base = name.strip_suffix(".base");
         let numberless =
             name.rsplit_once('.').filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));
-        let names =
-            [Some(name), base, numberless.map(|(n, _)| n.strip_suffix(".base").unwrap_or(n))];
+        let numberless = numberless.map(|(n, _)| n.strip_suffix(".base").unwrap_or(n));
+        let names = [Some(name.as_str()), base, numberless];
         let candidates = names.into_iter().flatten().find_map(|n| self.by_name.get(n))?;
         let size = base.is_none().then(|| self.unit.raw.layout.alloc_size(ty));
         self.choose(candidates, size)
@@ -100,19 +178,13 @@ impl<'u> Resolver<'u> {
         let raw = &self.unit.raw;
         let Type::Struct { fields, .. } = raw.types.get(outer) else { return };
         for (field, offset) in fields.iter().zip(raw.layout.field_offsets(outer)) {
-            let mut inner = *field;
-            while let Type::Array { of, .. } = raw.types.get(inner) {
-                inner = *of;
-            }
-            if !matches!(raw.types.get(inner), Type::Struct { .. })
-                || self.found.contains_key(&inner)
-            {
+            let inner = self.strip_arrays(*field);
+            if !self.is_named_struct(inner) || self.found.contains_key(&inner) {
                 continue;
             }
             let size = raw.layout.alloc_size(inner);
             if let Some(structure) = self.field_struct(self.found[&outer], *offset, size) {
-                self.found.insert(inner, structure);
-                work.push(inner);
+                self.add(inner, structure, work);
             }
         }
     }
@@ -128,10 +200,11 @@ impl<'u> Resolver<'u> {
     }
 
     fn strip(&self, mut id: TypeId) -> TypeId {
-        while let SourceType::Const { of } | SourceType::Array { of, .. } =
-            &self.unit.types.arena()[id]
-        {
-            id = *of;
+        for _ in 0..MAX_NESTING {
+            match &self.unit.types.arena()[id] {
+                SourceType::Const { of } | SourceType::Array { of, .. } => id = *of,
+                _ => break,
+            }
         }
         id
     }

@@ -10,7 +10,7 @@ use super::struct_names;
 use super::thread::thread_cleanups;
 use crate::PathStyle;
 use crate::llvm::{self, Body, Cursor, Op, Range, ReadError, Record, TypeRef};
-use leakproof_ir::{FuncId, InstId, Module};
+use leakproof_ir::{FuncId, InstId, Module, TypeId};
 
 /// What a function of the bitcode is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Unit {
     /// By number of the ifunc in the bitcode.
     pub ifuncs: Vec<FuncId>,
     pub pending: Vec<PendingField>,
+    /// Types of slots, with those of the variables that they are.
+    pub slot_types: Vec<(TypeRef, TypeId)>,
     /// Debug info is in the form of calls, as before LLVM 19.
     pub has_debug_calls: bool,
 }
@@ -47,13 +49,14 @@ pub fn lower(bytes: &[u8], name: &str, style: &PathStyle) -> Result<Module, Read
     let (raw, mut cursor) = llvm::Module::read(bytes)?;
     let mut unit = Unit {
         shapes: Shapes::new(&raw),
+        types: SourceTypes::new(&raw),
         raw,
         out: Module { name: name.to_owned(), ..Module::default() },
-        types: SourceTypes::default(),
         locations: Locations::new(style),
         callables: Vec::new(),
         ifuncs: Vec::new(),
         pending: Vec::new(),
+        slot_types: Vec::new(),
         has_debug_calls: false,
     };
     unit.declare_symbols();

@@ -108,6 +108,31 @@ fn types_of_fields_without_a_name() {
 }
 
 #[test]
+fn structs_without_a_name_are_known_by_their_variables() {
+    let m = lower(
+        "static const struct { const char *name; int (*run)(void); } table[2];
+         int f(int i) { return table[i].run(); }
+         int g(void) { struct { int a; long b; } local = {1, 2}; return local.b; }
+         struct holder { struct { char *p; char *q; short tag; } *list; };
+         char *h(struct holder *h) { return h->list->q; }",
+    );
+    let fields = |name: &str| {
+        m.func(name).all(|k| match k {
+            InstKind::Offset { offset, ty: Some(ty), .. } => match &m.types[*ty] {
+                SourceType::Struct { fields, .. } => {
+                    fields.iter().find(|f| f.offset == *offset as u64).map(|f| f.name.clone())
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+    };
+    assert_eq!(fields("f"), ["run"]);
+    assert_eq!(fields("g"), ["b"]);
+    assert_eq!(fields("h"), ["list", "q"]);
+}
+
+#[test]
 fn recursive_types_arrays_bitfields_and_enums() {
     let m = lower(
         "enum color { RED, GREEN };

@@ -18,6 +18,8 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Choices {
     chosen: FxHashMap<(u32, SymbolId), Vec<Definition>>,
+    /// Units that some program contains.
+    pub in_program: Vec<bool>,
 }
 
 impl Choices {
@@ -34,17 +36,14 @@ impl Choices {
 }
 
 pub(super) fn choose(modules: &[Module], table: &SymbolTable, notes: &mut Vec<String>) -> Choices {
-    let mut choices = Choices::default();
-    if table.ids().all(|s| table.candidates(s).len() < 2) {
-        return choices;
-    }
+    let in_program = vec![false; modules.len()];
+    let mut choices = Choices { chosen: FxHashMap::default(), in_program };
     let units = Units::new(modules, table);
-    let mut in_some_program = vec![false; modules.len()];
     let mut conflicts = Conflicts::default();
     for &main in table.mains() {
         let program = Reached::from_main(&units, table, main);
         for unit in program.units() {
-            in_some_program[unit as usize] = true;
+            choices.in_program[unit as usize] = true;
             for &symbol in &units.ambiguous[unit as usize] {
                 if let Some(&d) = program.choice.get(&symbol) {
                     choices.add(unit, symbol, d);
@@ -53,7 +52,10 @@ pub(super) fn choose(modules: &[Module], table: &SymbolTable, notes: &mut Vec<St
         }
         conflicts.look(&units, table, &program);
     }
-    for unit in (0..modules.len() as u32).filter(|&u| !in_some_program[u as usize]) {
+    for unit in 0..modules.len() as u32 {
+        if choices.in_program[unit as usize] {
+            continue;
+        }
         for &symbol in &units.ambiguous[unit as usize] {
             for d in nearest(&units, table, unit, symbol) {
                 choices.add(unit, symbol, d);

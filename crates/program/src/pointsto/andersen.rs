@@ -10,12 +10,15 @@ use super::{FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet};
 use crate::{FuncRef, Program};
 use leakproof_ir::{InstKind, ValueId, ValueKind};
 use leakproof_models::Library;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Whole-program, field-sensitive, inclusion-based points-to sets.
 pub struct Andersen {
     solver: Solver,
     table: ValueTable,
+    /// Functions that execution never gets to: of what they compute nothing is known.
+    unreached: FxHashSet<FuncRef>,
 }
 
 impl Andersen {
@@ -23,7 +26,57 @@ impl Andersen {
         let mut generator = Generator::new(program, models);
         generator.generate();
         generator.solve();
-        Andersen { solver: generator.solver, table: generator.table }
+        let unreached = generator.unreached();
+        Andersen { solver: generator.solver, table: generator.table, unreached }
+    }
+
+    pub fn explain(&mut self, program: &Program, func: &str, v: u32, target: &str) {
+        let mut names = self.solver.node_names(program);
+        for &f in program.definition_list() {
+            for (v, _) in program.function(f).values.iter() {
+                if let Some(Val::Var(n)) = self.table.get(f, v) {
+                    let n = self.solver.find(n);
+                    let e = names.entry(n).or_default();
+                    if e.len() < 200 {
+                        e.push_str(&format!(" {}.{}", program.function(f).name, v));
+                    }
+                }
+            }
+        }
+        if func == "ESCAPE" {
+            let e = self.solver.escape;
+            for l in self.solver.locations(e).to_vec() {
+                let o = self.solver.mem.locs[l as usize].object;
+                let d = self.solver.describe_obj(program, o);
+                if d.contains(target) {
+                    eprintln!("== {d}");
+                    self.solver.explain(program, &names, l, e);
+                }
+            }
+        }
+        for &f in program.definition_list() {
+            if program.function(f).name != func {
+                continue;
+            }
+            let Some(Val::Var(node)) = self.table.get(f, ValueId(v)) else {
+                eprintln!("not var");
+                continue;
+            };
+            let locs: Vec<Loc> = self.solver.locations(node).to_vec();
+            eprintln!("{} locs", locs.len());
+            for l in locs {
+                let o = self.solver.mem.locs[l as usize].object;
+                let d = self.solver.describe_obj(program, o);
+                if target == "?" {
+                    eprintln!("  {} +{}", d, self.solver.mem.locs[l as usize].offset as i32);
+                } else if (target == "UNKNOWN" && l == UNKNOWN)
+                    || (l != UNKNOWN && d.contains(target))
+                {
+                    eprintln!("== {d} +{}", self.solver.mem.locs[l as usize].offset as i32);
+                    self.solver.explain(program, &names, l, node);
+                }
+            }
+        }
     }
 
     pub fn stats(&self) -> SolverStats {
@@ -33,7 +86,13 @@ impl Andersen {
     fn locations(&self, f: FuncRef, v: ValueId) -> SmallVec<[Loc; 4]> {
         match self.table.get(f, v) {
             Some(Val::Addr(loc)) => SmallVec::from_slice(&[loc]),
-            Some(Val::Var(node)) => self.solver.locations(node).into(),
+            Some(Val::Var(node)) => {
+                let mut all: SmallVec<[Loc; 4]> = self.solver.locations(node).into();
+                if self.unreached.contains(&f) && !all.contains(&UNKNOWN) {
+                    all.push(UNKNOWN);
+                }
+                all
+            }
             Some(Val::Nothing) => SmallVec::new(),
             // An integer that nothing made a pointer of.
             None => SmallVec::from_slice(&[UNKNOWN]),
@@ -54,16 +113,26 @@ enum Base {
 impl PointsTo for Andersen {
     fn points_to(&self, f: FuncRef, v: ValueId) -> PtsSet {
         let mut set = PtsSet::default();
+        let mut seen = false;
         for loc in self.locations(f, v) {
             if loc == UNKNOWN {
                 set.unknown = true;
                 continue;
             }
             let Location { object, offset, .. } = *self.location(loc);
-            let offset = (offset != ANYWHERE).then_some(offset);
-            set.pointees.push(Pointee { object: ObjectId(object), offset });
+            if self.solver.mem.objects[object as usize].view {
+                seen = true;
+                continue;
+            }
+            let root = self.solver.mem.objects[object as usize].root;
+            let offset = (offset != ANYWHERE && root == object).then_some(offset);
+            set.pointees.push(Pointee { object: ObjectId(root), offset });
         }
+        // Memory of another type, looked at as this one. Beside memory of the right type it is there
+        // by imprecision only; alone it is a cast that is meant, and which object it is is not known.
+        set.unknown |= seen && set.pointees.is_empty();
         set.pointees.sort_unstable();
+        set.pointees.dedup();
         set
     }
 

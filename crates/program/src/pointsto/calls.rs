@@ -8,11 +8,13 @@ mod models;
 
 use super::ObjectKind;
 use super::generate::{Generator, holds_address};
+use super::layout::LayoutId;
 use super::object::{Loc, UNKNOWN};
 use super::solver::{NodeId, Step, Val};
 use super::wrappers::{Stored, is_allocator};
 use crate::{FuncRef, Target};
-use leakproof_ir::{Callee, Function, InstId, InstKind, Ty, ValueId, ValueKind};
+use leakproof_ir::{Callee, Function, InstId, InstKind, ValueId, ValueKind};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// Wrappers of wrappers are looked into this deep for what they put into an object.
@@ -60,9 +62,24 @@ impl Generator<'_> {
             }
             Callee::Asm => {
                 let site = self.site(f, inst, args, result);
-                self.call_unknown(&site);
+                self.assembly(&site);
             }
         }
+    }
+
+    /// Inline assembly reads and writes through its operands, but does not keep them.
+    fn assembly(&mut self, site: &CallSite) {
+        for &place in &site.args {
+            for &val in &site.args {
+                self.solver.store(place, val);
+            }
+            self.solver.store(place, Val::Addr(UNKNOWN));
+            if let Some(result) = site.result {
+                self.solver.load(place, result);
+                self.solver.step(place, Step::ANYWHERE, result);
+            }
+        }
+        self.solver_insert(site.result, UNKNOWN);
     }
 
     fn site(&mut self, f: FuncRef, inst: InstId, args: &[ValueId], r: Option<ValueId>) -> CallSite {
@@ -73,7 +90,7 @@ impl Generator<'_> {
     /// The common case, without a site: one defined callee.
     fn plain_call(&mut self, f: FuncRef, g: FuncRef, args: &[ValueId], result: Option<ValueId>) {
         let callee = self.program.function(g);
-        self.called.insert(g);
+        self.call_edges.push((f, g));
         for (i, &arg) in args.iter().enumerate() {
             if i < callee.params.len() {
                 if holds_address(callee.ty(callee.params[i].value)) {
@@ -119,7 +136,7 @@ impl Generator<'_> {
     }
 
     fn call_defined(&mut self, site: &CallSite, g: FuncRef) {
-        self.called.insert(g);
+        self.call_edges.push((site.caller, g));
         let callee = self.program.function(g);
         for (i, &val) in site.args.iter().enumerate() {
             self.pass(g, callee, i, val);
@@ -133,13 +150,47 @@ impl Generator<'_> {
     /// The arguments reach the wrapper's body, the result is an object of this very call.
     fn call_wrapper(&mut self, site: &CallSite, g: FuncRef) {
         self.call_defined(&CallSite { result: None, ..site.clone() }, g);
-        let loc = self.heap_object(site.caller, site.inst, 0);
+        let inner = self.wrapper_layout(g, MAX_NESTING);
+        let layout = inner.or_else(|| self.result_layout(site.caller, site.inst));
+        let loc = self.heap_object(site.caller, site.inst, 0, layout);
         self.fill(g, loc, &site.args, MAX_NESTING);
         let Some(result) = site.result else { return };
         let deltas = self.wrappers.get(g).map_or(Vec::new(), |w| w.deltas.clone());
         for delta in deltas {
             let at = self.solver.mem.shift(loc, delta);
             self.solver.insert(result, at);
+        }
+    }
+
+    /// The object that the library function called at `site` returns.
+    fn returned_object(&mut self, site: &CallSite) -> Loc {
+        let layout = self.result_layout(site.caller, site.inst);
+        self.heap_object(site.caller, site.inst, 0, layout)
+    }
+
+    /// The type that a wrapper gives to what it allocates; the innermost one knows best.
+    fn wrapper_layout(&mut self, g: FuncRef, depth: u32) -> Option<LayoutId> {
+        let calls = self.wrappers.get(g)?.calls.clone();
+        for inst in calls {
+            let callee = self.direct_callee(g, inst).and_then(|t| t.defined());
+            let inner = match callee {
+                Some(callee) if depth > 0 => self.wrapper_layout(callee, depth - 1),
+                _ => None,
+            };
+            if let Some(layout) = inner.or_else(|| self.result_layout(g, inst)) {
+                return Some(layout);
+            }
+        }
+        None
+    }
+
+    fn direct_callee(&self, f: FuncRef, inst: InstId) -> Option<Target> {
+        let body = self.program.function(f).body.as_ref()?;
+        match body.insts[inst].kind {
+            InstKind::Call { callee: Callee::Direct(func), .. } => {
+                Some(self.program.resolve(f.module, func))
+            }
+            _ => None,
         }
     }
 
@@ -204,16 +255,19 @@ impl Generator<'_> {
         let (program, models) = (self.program, self.models);
         let function = program.function(decl);
         if let Some(model) = models.get(&function.name) {
-            return self.call_modelled(site, function, model);
+            return self.call_modelled(site, decl, model);
         }
         if function.name.starts_with("llvm.") {
             return self.call_intrinsic(site);
         }
         if is_allocator(program, models, Target::External(decl)) {
-            let loc = self.heap_object(site.caller, site.inst, 0);
+            let loc = self.returned_object(site);
             self.fill_fresh(decl, loc, &site.args);
             self.solver_insert(site.result, loc);
             return self.call_unknown(&CallSite { result: None, ..site.clone() });
+        }
+        if std::env::var("PTS_DEBUG").is_ok() && site.args.iter().any(|a| *a != Val::Nothing) {
+            eprintln!("UNKNOWN {} in {}", function.name, program.function(site.caller).name);
         }
         self.call_unknown(site);
     }
@@ -233,6 +287,14 @@ impl Generator<'_> {
     }
 
     fn call_unknown(&mut self, site: &CallSite) {
+        if std::env::var("PTS_DEBUG").is_ok() {
+            eprintln!(
+                "CALLUNKNOWN in {} {} wave {}",
+                self.program.function(site.caller).name,
+                site.inst,
+                self.solver.stats.waves
+            );
+        }
         for &arg in &site.args {
             self.escapes(arg);
         }
@@ -272,16 +334,19 @@ impl Generator<'_> {
 
     /// Adds constraints until the solver has nothing left to do.
     pub fn solve(&mut self) {
-        loop {
-            while self.solver.has_work() {
-                self.solver.wave();
-                self.resolve_calls();
-                self.open_escaped_functions();
-                self.initialise_globals();
-                self.finish_integers();
+        while self.solver.has_work() {
+            self.solver.wave();
+            if let Ok(n) = std::env::var("PTS_STOP")
+                && self.solver.stats.waves >= n.parse::<usize>().unwrap_or(0)
+            {
+                return;
             }
-            if !self.enter_uncalled() {
-                break;
+            self.resolve_calls();
+            self.open_escaped_functions();
+            self.initialise_globals();
+            self.finish_integers();
+            if std::env::var("PTS_DEBUG").is_ok() {
+                self.solver.debug(self.program);
             }
         }
         self.solver.finish();
@@ -297,27 +362,43 @@ impl Generator<'_> {
     fn open_escaped_functions(&mut self) {
         for object in std::mem::take(&mut self.solver.escaped_objects) {
             let kind = self.solver.mem.objects[object as usize].kind;
+            if std::env::var("PTS_DEBUG").is_ok() {
+                let program = self.program;
+                let ob = &self.solver.mem.objects[object as usize];
+                let name = match ob.kind {
+                    ObjectKind::Global(g) => format!("global {}", program.global(g).name),
+                    ObjectKind::Stack { func, slot } => {
+                        format!("stack {} {slot}", program.function(func).name)
+                    }
+                    ObjectKind::Heap { func, call } => {
+                        format!("heap {} {call}", program.function(func).name)
+                    }
+                    ObjectKind::Function(t) => {
+                        format!("function {}", program.function(t.func()).name)
+                    }
+                    k => format!("{k:?}"),
+                };
+                eprintln!("ESC wave {} {} period {}", self.solver.stats.waves, name, ob.period);
+            }
             if let ObjectKind::Function(Target::Defined(f)) = kind {
                 self.enter_from_outside(f);
             }
         }
     }
 
-    /// Nobody seems to call these: then it is somebody who is not seen.
-    fn enter_uncalled(&mut self) -> bool {
-        let program = self.program;
-        let mut found = false;
-        for &f in program.definition_list() {
-            if !self.called.contains(&f) {
-                self.enter_from_outside(f);
-                found = true;
+    /// Functions that execution never gets to: nothing is known of their parameters.
+    pub fn unreached(&self) -> FxHashSet<FuncRef> {
+        let mut edges = self.call_edges.clone();
+        edges.sort_unstable();
+        let mut unreached: FxHashSet<FuncRef> =
+            self.program.definition_list().iter().copied().collect();
+        let mut work = self.entered.clone();
+        while let Some(f) = work.pop() {
+            if unreached.remove(&f) {
+                let from = edges.partition_point(|e| e.0 < f);
+                work.extend(edges[from..].iter().take_while(|e| e.0 == f).map(|e| e.1));
             }
         }
-        found
+        unreached
     }
-}
-
-/// The result can hold an address.
-pub(super) fn returns_address(function: &Function) -> bool {
-    function.ret == Ty::Ptr
 }

@@ -11,6 +11,7 @@ mod integers;
 
 use super::calls::CallSite;
 use super::heap_type::HeapTypes;
+use super::layout::LayoutId;
 use super::object::{Loc, NONE, Shape};
 use super::solver::{NodeId, Solver, Step, Val};
 use super::wrappers::Wrappers;
@@ -70,10 +71,15 @@ pub(super) struct Generator<'a> {
     pub new_globals: Vec<GlobalRef>,
     /// Calls through pointers.
     pub calls: Vec<CallSite>,
-    /// Functions that some call reaches.
-    pub called: rustc_hash::FxHashSet<FuncRef>,
+    /// Caller and callee of every call that was connected.
+    pub call_edges: Vec<(FuncRef, FuncRef)>,
+    /// Functions that are called from outside.
+    pub entered: Vec<FuncRef>,
     pub literals: Loc,
+    /// The C library's own memory.
     pub library: Loc,
+    /// The same per model file: what was handed to a library is held in it.
+    pub libraries: FxHashMap<&'a str, Loc>,
     /// Value numbering of the function at hand.
     loads: FxHashMap<NodeId, NodeId>,
     steps: FxHashMap<(NodeId, Step), NodeId>,
@@ -86,11 +92,8 @@ impl<'a> Generator<'a> {
         let mut solver = Solver::new();
         let literals = solver.mem.add(ObjectKind::Literals, Shape::UNTYPED);
         solver.mem.objects[literals as usize].opaque = true;
-        let library = solver.mem.add(ObjectKind::Library, Shape::UNTYPED);
-        solver.mem.objects[library as usize].single = true;
-        let (literals, library) = (solver.mem.base(literals), solver.mem.base(library));
-        // What the library's memory points to is the library's memory.
-        solver.store(Val::Addr(library), Val::Addr(library));
+        let literals = solver.mem.base(literals);
+        let library = solver.add_library();
         Generator {
             program,
             models,
@@ -105,13 +108,40 @@ impl<'a> Generator<'a> {
             globals: FxHashMap::default(),
             new_globals: Vec::new(),
             calls: Vec::new(),
-            called: rustc_hash::FxHashSet::default(),
+            call_edges: Vec::new(),
+            entered: Vec::new(),
             literals,
             library,
+            libraries: FxHashMap::default(),
             loads: FxHashMap::default(),
             steps: FxHashMap::default(),
             pending: Vec::new(),
         }
+    }
+
+    /// What a library may hand out: its own memory, and what it was given. Libraries are told
+    /// apart by the file of their models.
+    pub fn library_value(&mut self, file: &'a str) -> Val {
+        let users = self.users_of(file);
+        self.solver.read_node(users).map_or(Val::Nothing, Val::Var)
+    }
+
+    /// The place of what was handed to a library.
+    pub fn users_of(&mut self, file: &'a str) -> Loc {
+        let loc = self.library_of(file);
+        let object = self.solver.mem.locs[loc as usize].object;
+        self.solver.mem.objects[object as usize].users
+    }
+
+    pub fn library_of(&mut self, file: &'a str) -> Loc {
+        if let Some(&loc) = self.libraries.get(file) {
+            return loc;
+        }
+        let loc = self.solver.add_library();
+        self.libraries.insert(file, loc);
+        let users = self.users_of(file);
+        self.solver.store(Val::Addr(users), Val::Addr(loc));
+        loc
     }
 
     /// Writes all constraints.
@@ -211,14 +241,24 @@ impl<'a> Generator<'a> {
         loc
     }
 
+    /// The type of what a call returns, by where its result goes.
+    pub fn result_layout(&mut self, func: FuncRef, call: InstId) -> Option<LayoutId> {
+        let ty = self.heap_types.of(self.program, func, call)?;
+        let module = self.program.module(func.module);
+        Some(self.solver.mem.layouts.of(func.module, module, ty))
+    }
+
     /// The object that a call allocates; `which` tells several of one call apart.
-    pub fn heap_object(&mut self, func: FuncRef, call: InstId, which: u32) -> Loc {
+    pub fn heap_object(
+        &mut self,
+        func: FuncRef,
+        call: InstId,
+        which: u32,
+        layout: Option<LayoutId>,
+    ) -> Loc {
         if let Some(&loc) = self.heap.get(&(func, call, which)) {
             return loc;
         }
-        let ty = if which == 0 { self.heap_types.of(self.program, func, call) } else { None };
-        let module = self.program.module(func.module);
-        let layout = ty.map(|ty| self.solver.mem.layouts.of(func.module, module, ty));
         let shape = Shape { size: u64::MAX, layout, repeats: true };
         let obj = self.solver.mem.add(ObjectKind::Heap { func, call }, shape);
         let loc = self.solver.mem.base(obj);
@@ -231,7 +271,7 @@ impl<'a> Generator<'a> {
         match base {
             Val::Nothing => Val::Nothing,
             Val::Addr(loc) => Val::Addr(self.solver.moved(loc, step)),
-            Val::Var(_) if step == (Step { delta: 0, stride: None }) => base,
+            Val::Var(_) if step == Step::constant(0) => base,
             Val::Var(node) => {
                 if let Some(&known) = self.steps.get(&(node, step)) {
                     return Val::Var(known);
@@ -271,41 +311,40 @@ impl<'a> Generator<'a> {
     /// Entry points: what the outside passes in is not known.
     fn outside_world(&mut self) {
         let program = self.program;
-        let open = !program.has_main();
         for &f in program.definition_list() {
             let function = program.function(f);
             let exported = function.linkage != leakproof_ir::Linkage::Internal;
             if function.name == "main" && exported {
-                self.pass_to_all_params(f, self.library);
-            } else if (open && exported) || function.attrs.constructor || function.attrs.destructor
-            {
+                self.enter_with(f, Val::Addr(self.library));
+            } else if function.attrs.constructor || function.attrs.destructor {
+                self.enter_with(f, Val::Nothing);
+            } else if exported && !program.is_closed(f.module) {
                 self.enter_from_outside(f);
             }
         }
-        if open {
-            self.export_globals();
-        }
+        self.export_globals();
     }
 
     /// Callers that are not seen may pass anything and keep the result.
     pub fn enter_from_outside(&mut self, f: FuncRef) {
-        self.called.insert(f);
-        self.pass_to_all_params(f, object::UNKNOWN);
+        self.enter_with(f, Val::Addr(object::UNKNOWN));
         let result = self.returned(f);
         self.solver.edge(result, self.solver.escape);
-        if self.program.function(f).variadic {
-            let area = self.variadic_area(f);
-            self.solver.store(Val::Addr(area), Val::Addr(object::UNKNOWN));
-        }
     }
 
-    fn pass_to_all_params(&mut self, f: FuncRef, loc: Loc) {
-        self.called.insert(f);
+    /// Something calls `f` and passes `val` for every parameter.
+    pub fn enter_with(&mut self, f: FuncRef, val: Val) {
+        self.entered.push(f);
         let program = self.program;
-        for param in &program.function(f).params {
+        let function = program.function(f);
+        for param in &function.params {
             if let Val::Var(node) = self.operand(f, param.value) {
-                self.solver.insert(node, loc);
+                self.solver.flow(val, node);
             }
+        }
+        if function.variadic {
+            let area = self.variadic_area(f);
+            self.solver.store(Val::Addr(area), val);
         }
     }
 }

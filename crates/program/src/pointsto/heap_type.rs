@@ -1,7 +1,8 @@
 //! The source type of what a call allocates, guessed from where its result goes.
 //!
 //! Only precision hangs on it: offsets fold by the type (see `layout`), and folding by a wrong type
-//! merges more, never less. Structs and pointers win over `char`; `void *` says nothing.
+//! merges more, never less. Structs win over pointers, pointers over `char`, large structs (the
+//! derived ones) over small; `void *` says nothing.
 
 use crate::{FuncRef, Program};
 use leakproof_ir::{
@@ -117,9 +118,9 @@ impl Hints<'_> {
     /// How much a type says: more is better, `None` is nothing.
     fn rank(&self, ty: TypeId) -> Option<u64> {
         match self.strip(ty)? {
-            SourceType::Struct { size, .. } => (*size > 0).then_some(2),
-            SourceType::Pointer { .. } => Some(2),
-            SourceType::Scalar { .. } => Some(1),
+            SourceType::Struct { size, .. } => (*size > 0).then(|| size.saturating_add(2)),
+            SourceType::Pointer { .. } => Some(1),
+            SourceType::Scalar { .. } => Some(0),
             _ => None,
         }
     }

@@ -5,42 +5,110 @@
 //! through it, so an address of unknown offset does not merge fields by itself. An object escapes
 //! when its address reaches memory that the analysis does not see: then its cells may hold
 //! `UNKNOWN`, and what they hold escapes too. Copies of bytes relate cells at equal distance.
+//! Contents belong to a class of objects; cells of one folded offset are shared by the class.
 //! Invariant: these relations hold for cells made later as well (`new_cell`).
 
+use super::ObjectKind;
+use super::layout::LayoutId;
 use super::object::{ANYWHERE, Loc, NONE, Obj, UNKNOWN};
 use super::solver::{NodeId, Solver, Val};
+use rustc_hash::FxHashMap;
 
-/// Above this many (destination, source) pairs a copy is between whole objects.
-const MAX_PAIRS: usize = 64;
-
-/// Bytes `[from, from + len)` of an object are also in another, from `to` on.
-#[derive(Clone, Copy)]
-pub(super) struct Mirror {
-    from: u32,
-    len: u64,
-    object: Obj,
-    to: u32,
-    /// Period of the object that is copied from.
-    period: u32,
+/// Contents of the objects of one class.
+pub(super) struct Class {
+    pub cells: Vec<(u32, NodeId)>,
+    /// What a read at an unknown offset yields, what a write at one flows into.
+    pub read: NodeId,
+    pub write: NodeId,
+    /// Some object of the class escaped.
+    pub escaped: bool,
+    /// Copies of these bytes that were made.
+    pub mirrors: Vec<Mirror>,
+    /// Members.
+    pub objects: Vec<Obj>,
 }
 
-/// `memcpy(dst, src, len)` and what its ends were found to be.
-pub(super) struct ByteCopy {
-    len: u64,
-    dsts: Vec<Loc>,
-    srcs: Vec<Loc>,
-    /// Set once pairs are too many: everything read flows through this node.
-    through: Option<NodeId>,
+/// Bytes `[from, from + len)` of an object are also in another, from `to` on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mirror {
+    pub from: u32,
+    pub len: u64,
+    pub object: Obj,
+    pub to: u32,
+    /// Period of the object that is copied from.
+    pub period: u32,
+}
+
+/// Classes by union-find over object ids.
+#[derive(Default)]
+pub(super) struct Classes {
+    parent: Vec<u32>,
+    classes: Vec<Class>,
+    /// Cells of classes with many.
+    large: FxHashMap<(u32, u32), NodeId>,
+}
+
+/// Cells are looked up by hash above this count.
+const LARGE: usize = 16;
+
+impl Classes {
+    /// The class of an object.
+    pub fn of(&mut self, obj: Obj) -> u32 {
+        while self.parent.len() <= obj as usize {
+            self.parent.push(self.parent.len() as u32);
+            self.classes.push(Class {
+                cells: Vec::new(),
+                read: NONE,
+                write: NONE,
+                escaped: false,
+                mirrors: Vec::new(),
+                objects: vec![self.classes.len() as Obj],
+            });
+        }
+        let mut root = obj;
+        while self.parent[root as usize] != root {
+            let up = self.parent[self.parent[root as usize] as usize];
+            self.parent[root as usize] = up;
+            root = up;
+        }
+        root
+    }
+
+    pub fn anys(&self, class: u32) -> (u32, u32) {
+        let c = &self.classes[class as usize];
+        (c.read, c.write)
+    }
+    fn get(&self, class: u32) -> &Class {
+        &self.classes[class as usize]
+    }
+
+    fn get_mut(&mut self, class: u32) -> &mut Class {
+        &mut self.classes[class as usize]
+    }
+
+    fn cell(&self, class: u32, offset: u32) -> Option<NodeId> {
+        let cells = &self.get(class).cells;
+        if cells.len() > LARGE {
+            return self.large.get(&(class, offset)).copied();
+        }
+        cells.iter().find(|c| c.0 == offset).map(|c| c.1)
+    }
+
+    fn add_cell(&mut self, class: u32, offset: u32, node: NodeId) {
+        self.get_mut(class).cells.push((offset, node));
+        let cells = &self.classes[class as usize].cells;
+        if cells.len() == LARGE + 1 {
+            self.large.extend(cells.iter().map(|&(o, n)| ((class, o), n)));
+        } else if cells.len() > LARGE {
+            self.large.insert((class, offset), node);
+        }
+    }
 }
 
 impl Solver {
     /// The node of what a load from `loc` yields; `None`: nothing, ever.
     pub fn read_node(&mut self, loc: Loc) -> Option<NodeId> {
-        let l = &self.mem.locs[loc as usize];
-        if l.read != NONE {
-            return Some(l.read);
-        }
-        self.make_nodes(loc, |s, loc| s.new_reader(loc))
+        self.content(loc, Solver::reader)
     }
 
     /// The node that a store to `loc` flows into.
@@ -48,100 +116,158 @@ impl Solver {
         if loc == UNKNOWN {
             return Some(self.escape);
         }
-        let l = &self.mem.locs[loc as usize];
-        if l.write != NONE {
-            return Some(l.write);
-        }
-        self.make_nodes(loc, |s, loc| s.new_writer(loc))
+        self.content(loc, Solver::writer)
     }
 
-    fn make_nodes(&mut self, loc: Loc, make: impl Fn(&mut Self, Loc) -> NodeId) -> Option<NodeId> {
+    fn content(&mut self, loc: Loc, anywhere: fn(&mut Self, u32) -> NodeId) -> Option<NodeId> {
         let l = &self.mem.locs[loc as usize];
-        if self.mem.objects[l.object as usize].opaque {
+        if l.node != NONE {
+            return Some(l.node);
+        }
+        let (object, offset) = (l.object, l.offset);
+        if self.mem.objects[object as usize].opaque {
             return None;
         }
-        Some(if l.offset == ANYWHERE { make(self, loc) } else { self.new_cell(loc) })
+        let class = self.classes.of(object);
+        if offset == ANYWHERE {
+            return Some(anywhere(self, class));
+        }
+        let node = match self.classes.cell(class, offset) {
+            Some(node) => node,
+            None => self.new_cell(class, offset),
+        };
+        self.mem.locs[loc as usize].node = node;
+        Some(node)
     }
 
-    /// A cell starts to matter: connects it with all that holds for its object.
-    fn new_cell(&mut self, loc: Loc) -> NodeId {
+    /// A cell starts to matter: connects it with all that holds for its class.
+    fn new_cell(&mut self, class: u32, offset: u32) -> NodeId {
         let node = self.fresh();
-        let l = &mut self.mem.locs[loc as usize];
-        (l.read, l.write) = (node, node);
-        let (obj, offset) = (l.object, l.offset);
-        let o = &self.mem.objects[obj as usize];
-        let (anywhere, escaped, mirrors) = (o.anywhere, o.escaped, o.mirrors.len());
-        if anywhere != NONE {
-            let any = &self.mem.locs[anywhere as usize];
-            let (read, write) = (any.read, any.write);
-            if read != NONE {
-                self.edge(node, read);
-            }
-            if write != NONE {
-                self.edge(write, node);
-            }
-        }
-        if escaped {
-            self.insert(node, UNKNOWN);
-            self.edge(node, self.escape);
-        }
-        for i in 0..mirrors {
-            let mirror = self.mirrors[self.mem.objects[obj as usize].mirrors[i] as usize];
+        self.classes.add_cell(class, offset, node);
+        self.connect_cell(class, node);
+        for i in 0..self.classes.get(class).mirrors.len() {
+            let mirror = self.classes.get(class).mirrors[i];
             self.reflect(mirror, offset, node);
         }
         node
     }
 
-    fn new_reader(&mut self, loc: Loc) -> NodeId {
-        let node = self.fresh();
-        let l = &mut self.mem.locs[loc as usize];
-        l.read = node;
-        let (obj, write) = (l.object, l.write);
-        for cell in self.cell_nodes(obj) {
-            self.edge(cell, node);
+    fn connect_cell(&mut self, class: u32, node: NodeId) {
+        let Class { read, write, escaped, .. } = *self.classes.get(class);
+        if read != NONE {
+            self.edge(node, read);
         }
         if write != NONE {
             self.edge(write, node);
         }
-        if self.mem.objects[obj as usize].escaped {
+        if escaped {
             self.insert(node, UNKNOWN);
+            self.edge(node, self.escape);
+        }
+    }
+
+    fn reader(&mut self, class: u32) -> NodeId {
+        let known = self.classes.get(class).read;
+        if known != NONE {
+            return known;
+        }
+        let node = self.fresh();
+        self.classes.get_mut(class).read = node;
+        for i in 0..self.classes.get(class).cells.len() {
+            let cell = self.classes.get(class).cells[i].1;
+            self.edge(cell, node);
+        }
+        let Class { write, escaped, .. } = *self.classes.get(class);
+        if write != NONE {
+            self.edge(write, node);
+        }
+        if escaped {
+            self.insert(node, UNKNOWN);
+        }
+        for prefix in self.prefixes_of(class) {
+            let whole = self.reader(prefix);
+            self.edge(whole, node);
         }
         node
     }
 
-    fn new_writer(&mut self, loc: Loc) -> NodeId {
+    fn writer(&mut self, class: u32) -> NodeId {
+        let known = self.classes.get(class).write;
+        if known != NONE {
+            return known;
+        }
         let node = self.fresh();
-        let l = &mut self.mem.locs[loc as usize];
-        l.write = node;
-        let (obj, read) = (l.object, l.read);
-        for cell in self.cell_nodes(obj) {
+        self.classes.get_mut(class).write = node;
+        for i in 0..self.classes.get(class).cells.len() {
+            let cell = self.classes.get(class).cells[i].1;
             self.edge(node, cell);
         }
+        let Class { read, escaped, .. } = *self.classes.get(class);
         if read != NONE {
             self.edge(node, read);
         }
-        let o = &self.mem.objects[obj as usize];
-        let mirrors = o.mirrors.clone();
-        if o.escaped {
+        if escaped {
             self.edge(node, self.escape);
         }
-        for m in mirrors {
-            let whole = self.mem.anywhere(self.mirrors[m as usize].object);
+        for i in 0..self.classes.get(class).mirrors.len() {
+            let whole = self.mem.anywhere(self.classes.get(class).mirrors[i].object);
             self.store_node(whole, node);
+        }
+        for prefix in self.prefixes_of(class) {
+            let whole = self.writer(prefix);
+            self.edge(node, whole);
         }
         node
     }
 
-    fn store_node(&mut self, loc: Loc, src: NodeId) {
+    /// Classes that hold the first part of the objects of a class.
+    fn prefixes_of(&mut self, class: u32) -> Vec<u32> {
+        let members = self.classes.classes[class as usize].objects.iter();
+        let mut found: Vec<u32> = members
+            .map(|&obj| self.mem.objects[obj as usize].prefix)
+            .filter(|&prefix| prefix != NONE)
+            .collect();
+        for prefix in &mut found {
+            *prefix = self.classes.of(*prefix);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Where a `ty` begins whose address is `loc` and whose member at `member` is meant.
+    pub fn viewed(&mut self, loc: Loc, ty: LayoutId, member: i64) -> Loc {
+        let at = self.mem.viewed(loc, ty, member);
+        while let Some((object, ty, view)) = self.mem.seen.pop() {
+            self.connect_view(object, ty, view);
+        }
+        at
+    }
+
+    /// What happened to an object happened to what is seen of it through a view.
+    fn connect_view(&mut self, object: Obj, ty: LayoutId, view: Obj) {
+        let own = self.mem.objects[view as usize].root == object;
+        if own && self.mem.objects[object as usize].escaped {
+            self.escape_object(view);
+        }
+        for i in 0..self.mem.objects[object as usize].copied_to.len() {
+            let (dst, len) = self.mem.objects[object as usize].copied_to[i];
+            self.copy_view(ty, view, dst, len);
+        }
+    }
+
+    pub fn store_node(&mut self, loc: Loc, src: NodeId) {
         if let Some(cell) = self.write_node(loc) {
             self.edge(src, cell);
         }
     }
 
-    /// Nodes of the cells of an object that matter so far.
-    fn cell_nodes(&self, obj: Obj) -> Vec<NodeId> {
-        let cells = self.mem.objects[obj as usize].cells.iter();
-        cells.map(|&(_, l)| self.mem.locs[l as usize].read).filter(|&n| n != NONE).collect()
+    /// Memory of a library: one place that points to itself.
+    pub fn add_library(&mut self) -> Loc {
+        let library = self.mem.add_library();
+        let base = self.mem.base(library);
+        self.store(Val::Addr(base), Val::Addr(base));
+        base
     }
 
     /// The object at `loc` becomes visible outside.
@@ -149,159 +275,113 @@ impl Solver {
         if loc == UNKNOWN {
             return;
         }
-        let obj = self.mem.locs[loc as usize].object;
-        let o = &mut self.mem.objects[obj as usize];
-        if std::mem::replace(&mut o.escaped, true) {
+        if self.mem.is_plain_member(loc) {
+            self.mem.escaped[loc as usize] = true;
             return;
         }
-        let anywhere = o.anywhere;
-        for cell in self.cell_nodes(obj) {
+        let obj = self.mem.locs[loc as usize].object;
+        self.escape_object(self.mem.objects[obj as usize].root);
+    }
+
+    /// Code outside sees the object and, with it, its own views.
+    fn escape_object(&mut self, obj: Obj) {
+        if !self.mem.mark_escaped(obj) {
+            return;
+        }
+        self.escaped_objects.push(obj);
+        let o = &self.mem.objects[obj as usize];
+        // The library's memory is outside by nature.
+        if o.opaque || (o.kind == ObjectKind::Library && !o.view) {
+            return;
+        }
+        let class = self.classes.of(obj);
+        self.escape_class(class);
+        for (_, view) in self.mem.objects[obj as usize].seen_as.clone() {
+            if self.mem.objects[view as usize].root == obj {
+                self.escape_object(view);
+            }
+        }
+    }
+
+    fn escape_class(&mut self, class: u32) {
+        if std::mem::replace(&mut self.classes.get_mut(class).escaped, true) {
+            return;
+        }
+        for i in 0..self.classes.get(class).cells.len() {
+            let cell = self.classes.get(class).cells[i].1;
             self.insert(cell, UNKNOWN);
             self.edge(cell, self.escape);
         }
-        if anywhere != NONE {
-            let any = &self.mem.locs[anywhere as usize];
-            let (read, write) = (any.read, any.write);
-            if read != NONE {
-                self.insert(read, UNKNOWN);
+        let Class { read, write, .. } = *self.classes.get(class);
+        if read != NONE {
+            self.insert(read, UNKNOWN);
+        }
+        if write != NONE {
+            self.edge(write, self.escape);
+        }
+    }
+
+    /// From now on the two classes share their contents.
+    pub fn merge_classes(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.classes.of(a), self.classes.of(b));
+        if a == b {
+            return;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        self.classes.parent[b as usize] = a;
+        let gone = self.classes.get_mut(b);
+        let (read, write, escaped) = (gone.read, gone.write, gone.escaped);
+        let (cells, mirrors) = (std::mem::take(&mut gone.cells), std::mem::take(&mut gone.mirrors));
+        let objects = std::mem::take(&mut gone.objects);
+        self.classes.get_mut(a).objects.extend(objects);
+        if escaped {
+            self.escape_class(a);
+        }
+        if read != NONE {
+            let own = self.reader(a);
+            self.merge(own, read);
+        }
+        if write != NONE {
+            let own = self.writer(a);
+            self.merge(own, write);
+        }
+        for &(offset, node) in &cells {
+            match self.classes.cell(a, offset) {
+                Some(own) => self.merge(own, node),
+                None => self.adopt_cell(a, offset, node),
             }
-            if write != NONE {
-                self.edge(write, self.escape);
-            }
         }
-        self.escaped_objects.push(obj);
-    }
-
-    /// `memcpy(dst, src, len)`; `u64::MAX` for an unknown length.
-    pub fn copy_bytes(&mut self, dst: Val, src: Val, len: u64) {
-        if dst == Val::Nothing || src == Val::Nothing {
-            return;
-        }
-        let id = self.copies.len() as u32;
-        self.copies.push(ByteCopy { len, dsts: Vec::new(), srcs: Vec::new(), through: None });
-        for (end, is_dst) in [(dst, true), (src, false)] {
-            match end {
-                Val::Nothing => {}
-                Val::Addr(loc) => self.copy_end(id, is_dst, loc),
-                Val::Var(n) => self.watch_copy(n, id, is_dst),
-            }
+        for mirror in mirrors {
+            self.add_mirror(a, mirror);
         }
     }
 
-    /// One end of a copy was found to be `loc`.
-    pub fn copy_end(&mut self, id: u32, is_dst: bool, loc: Loc) {
-        if self.is_opaque(loc) {
-            return;
-        }
-        let copy = &mut self.copies[id as usize];
-        let own = if is_dst { &mut copy.dsts } else { &mut copy.srcs };
-        if own.contains(&loc) {
-            return;
-        }
-        own.push(loc);
-        if let Some(through) = copy.through {
-            self.join(through, is_dst, loc);
-            return;
-        }
-        if copy.dsts.len() * copy.srcs.len() > MAX_PAIRS {
-            self.summarise(id);
-            return;
-        }
-        let len = copy.len;
-        let others = if is_dst { copy.srcs.clone() } else { copy.dsts.clone() };
-        for other in others {
-            let (dst, src) = if is_dst { (loc, other) } else { (other, loc) };
-            self.pair(dst, src, len);
-        }
-    }
-
-    fn is_opaque(&self, loc: Loc) -> bool {
-        let obj = self.mem.locs[loc as usize].object;
-        loc != UNKNOWN && self.mem.objects[obj as usize].opaque
-    }
-
-    fn summarise(&mut self, id: u32) {
-        let through = self.fresh();
-        let copy = &mut self.copies[id as usize];
-        copy.through = Some(through);
-        let (dsts, srcs) = (copy.dsts.clone(), copy.srcs.clone());
-        dsts.iter().for_each(|&loc| self.join(through, true, loc));
-        srcs.iter().for_each(|&loc| self.join(through, false, loc));
-    }
-
-    /// Connects one end with the node through which a summarised copy flows.
-    fn join(&mut self, through: NodeId, is_dst: bool, loc: Loc) {
-        let whole = self.whole(loc);
-        if is_dst {
-            self.store_node(whole, through);
-        } else if whole == UNKNOWN {
-            self.insert(through, UNKNOWN);
-        } else if let Some(all) = self.read_node(whole) {
-            self.edge(all, through);
-        }
-    }
-
-    fn whole(&mut self, loc: Loc) -> Loc {
-        if loc == UNKNOWN { loc } else { self.mem.anywhere(self.mem.locs[loc as usize].object) }
-    }
-
-    /// Copies `len` bytes from `src` to `dst`.
-    fn pair(&mut self, dst: Loc, src: Loc, len: u64) {
-        if dst == UNKNOWN || src == UNKNOWN {
-            return self.pair_unknown(dst, src);
-        }
-        let (from, to) = (self.mem.locs[src as usize].offset, self.mem.locs[dst as usize].offset);
-        let (object, target) =
-            (self.mem.locs[src as usize].object, self.mem.locs[dst as usize].object);
-        if from == ANYWHERE || to == ANYWHERE || object == target {
-            let (all, whole) = (self.whole(src), self.whole(dst));
-            if let (Some(all), Some(whole)) = (self.read_node(all), self.write_node(whole)) {
-                self.edge(all, whole);
-            }
-            return;
-        }
-        let period = self.mem.objects[object as usize].period;
-        let mirror = Mirror { from, len, object: target, to, period };
-        self.mirrors.push(mirror);
-        let id = self.mirrors.len() as u32 - 1;
-        self.mem.objects[object as usize].mirrors.push(id);
-        self.reflect_all(object, mirror);
-    }
-
-    fn pair_unknown(&mut self, dst: Loc, src: Loc) {
-        let whole = self.whole(dst);
-        if src == UNKNOWN {
-            if let Some(node) = self.write_node(whole) {
-                self.insert(node, UNKNOWN);
-            }
-            return;
-        }
-        let all = self.whole(src);
-        if let Some(all) = self.read_node(all) {
-            self.edge(all, self.escape);
-        }
-    }
-
-    fn reflect_all(&mut self, object: Obj, mirror: Mirror) {
-        let o = &self.mem.objects[object as usize];
-        let anywhere = o.anywhere;
-        let cells: Vec<(u32, NodeId)> = o
-            .cells
-            .iter()
-            .map(|&(offset, l)| (offset, self.mem.locs[l as usize].read))
-            .filter(|c| c.1 != NONE)
-            .collect();
-        for (offset, node) in cells {
+    /// A cell of a class that was merged into `class`.
+    fn adopt_cell(&mut self, class: u32, offset: u32, node: NodeId) {
+        self.classes.add_cell(class, offset, node);
+        self.connect_cell(class, node);
+        for i in 0..self.classes.get(class).mirrors.len() {
+            let mirror = self.classes.get(class).mirrors[i];
             self.reflect(mirror, offset, node);
         }
-        if anywhere != NONE && self.mem.locs[anywhere as usize].write != NONE {
-            let written = self.mem.locs[anywhere as usize].write;
+    }
+
+    pub fn add_mirror(&mut self, class: u32, mirror: Mirror) {
+        if self.classes.get(class).mirrors.contains(&mirror) {
+            return;
+        }
+        self.classes.get_mut(class).mirrors.push(mirror);
+        for (offset, node) in self.classes.get(class).cells.clone() {
+            self.reflect(mirror, offset, node);
+        }
+        let written = self.classes.get(class).write;
+        if written != NONE {
             let whole = self.mem.anywhere(mirror.object);
             self.store_node(whole, written);
         }
     }
 
-    /// The cell at `offset` of the mirrored object, whose node is given, is also in the copy.
+    /// The cell at `offset` of the mirrored class, whose node is given, is also in the copy.
     fn reflect(&mut self, mirror: Mirror, offset: u32, node: NodeId) {
         let mut distance = i64::from(offset) - i64::from(mirror.from);
         // A copy over several elements of a repeating object wraps round.

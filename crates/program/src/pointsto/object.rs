@@ -1,7 +1,12 @@
 //! Abstract objects and the locations in them.
 //!
 //! A location is an object with a folded byte offset, or "anywhere in it" (`ANYWHERE`). Locations
-//! are what points-to sets contain. This file only names places; what they hold is in `memory`.
+//! are what points-to sets contain. What they hold is kept per class of objects (see `memory`): at
+//! first each object is a class of its own.
+//! Memory that is accessed as a struct which its layout does not hold is looked at through a *view*,
+//! so that fields of unrelated types never mix. Memory without a type has views of its own, one per
+//! struct; for all memory of another type (buffers of characters, casts, and what flows together
+//! by imprecision) there is one view per struct.
 //! Invariant: an object has at most one location per folded offset.
 
 use super::ObjectKind;
@@ -16,11 +21,15 @@ pub(super) type Obj = u32;
 pub(super) const UNKNOWN: Loc = 0;
 /// Offset of the location "anywhere in the object".
 pub(super) const ANYWHERE: u32 = u32::MAX;
+/// Offset of the location of what users gave to a library.
+pub(super) const USERS: u32 = u32::MAX - 1;
 /// Absent index.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Fields told apart in an object without a layout; further ones are "anywhere".
 const MAX_CELLS: usize = 48;
+/// Types through which one object is known to be looked at.
+const MAX_VIEWS: usize = 32;
 /// The same for an object whose layout is known.
 const MAX_TYPED_CELLS: usize = 1024;
 /// Offsets at or above this are "anywhere" without a layout.
@@ -37,22 +46,33 @@ pub(super) struct Object {
     pub single: bool,
     /// Holds no pointers and is never written (functions, literals).
     pub opaque: bool,
+    /// Its contents never change: it keeps a class of its own.
+    pub constant: bool,
     pub escaped: bool,
     /// Locations by offset, "anywhere" excluded.
     pub cells: SmallVec<[(u32, Loc); 2]>,
     /// The location "anywhere in it".
     pub anywhere: Loc,
-    /// Copies of this object's bytes that were made, as indices into the mirror table.
-    pub mirrors: Vec<u32>,
+    /// The struct type that this is the view of.
+    pub view: bool,
+    /// A view shares its beginning with the view of its first member.
+    pub prefix: Obj,
+    /// Types through which this object was looked at, and the views.
+    pub seen_as: Vec<(LayoutId, Obj)>,
+    /// The object that this is a view of; itself otherwise.
+    pub root: Obj,
+    /// Of a library's memory: the place of pointers that its users gave it.
+    pub users: Loc,
+    /// Where the whole object was copied to, and how many bytes of it.
+    pub copied_to: Vec<(Loc, u64)>,
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Location {
     pub object: Obj,
     pub offset: u32,
-    /// Node of what is read from here; `NONE` until it matters.
-    pub read: u32,
-    /// Node of what is written here. Differs from `read` only for "anywhere".
-    pub write: u32,
+    /// Node of what is held here, once it matters; always `NONE` for "anywhere".
+    pub node: u32,
 }
 
 /// How an object's memory is laid out.
@@ -72,6 +92,11 @@ pub(super) struct Objects {
     pub objects: Vec<Object>,
     pub locs: Vec<Location>,
     pub layouts: Layouts,
+    views: FxHashMap<LayoutId, Obj>,
+    /// Objects looked at through a view since somebody asked.
+    pub seen: Vec<(Obj, LayoutId, Obj)>,
+    /// Per location: its object escaped.
+    pub escaped: Vec<bool>,
     /// (object, offset) of objects with many cells, where a linear table would be slow.
     large: FxHashMap<(Obj, u32), Loc>,
 }
@@ -96,14 +121,30 @@ impl Objects {
             period,
             single,
             opaque: false,
+            constant: false,
             escaped: false,
             cells: SmallVec::new(),
             anywhere: NONE,
-            mirrors: Vec::new(),
+            view: false,
+            prefix: NONE,
+            seen_as: Vec::new(),
+            root: obj,
+            users: NONE,
+            copied_to: Vec::new(),
         });
         let base = self.add_loc(obj, 0);
         self.objects[obj as usize].cells.push((0, base));
         obj
+    }
+
+    /// Memory of a library. Its own pointers lead to itself; pointers that its users gave it are
+    /// found in members of type `void *`.
+    pub fn add_library(&mut self) -> Obj {
+        let library = self.add(ObjectKind::Library, Shape::UNTYPED);
+        let users = self.add_loc(library, USERS);
+        let o = &mut self.objects[library as usize];
+        (o.single, o.constant, o.users) = (true, true, users);
+        library
     }
 
     pub fn base(&self, obj: Obj) -> Loc {
@@ -112,7 +153,9 @@ impl Objects {
 
     fn add_loc(&mut self, object: Obj, offset: u32) -> Loc {
         let loc = self.locs.len() as Loc;
-        self.locs.push(Location { object, offset, read: NONE, write: NONE });
+        self.locs.push(Location { object, offset, node: NONE });
+        let o = &self.objects[object as usize];
+        self.escaped.push(o.escaped && !o.opaque);
         loc
     }
 
@@ -128,11 +171,49 @@ impl Objects {
         self.objects[obj as usize].anywhere
     }
 
+    /// The location is a buffer or a number inside an object that also holds pointers: who gets its
+    /// address gets no more than that member. (Its own pointer would be that of its first member.)
+    pub fn is_plain_member(&self, loc: Loc) -> bool {
+        let Location { object, offset, .. } = self.locs[loc as usize];
+        let layout = self.objects[object as usize].layout;
+        offset != ANYWHERE && layout.is_some_and(|l| self.layouts.in_plain_member(l, offset))
+    }
+
+    /// Code outside sees the object from now on. False: it did already.
+    pub fn mark_escaped(&mut self, obj: Obj) -> bool {
+        let o = &mut self.objects[obj as usize];
+        if std::mem::replace(&mut o.escaped, true) {
+            return false;
+        }
+        // Functions stay in sets: the call graph wants them by name.
+        if o.opaque {
+            return true;
+        }
+        for &(_, loc) in &o.cells {
+            self.escaped[loc as usize] = true;
+        }
+        if o.anywhere != NONE {
+            self.escaped[o.anywhere as usize] = true;
+        }
+        true
+    }
+
     /// The location at a byte offset.
     pub fn at(&mut self, obj: Obj, offset: i64) -> Loc {
         match self.folded(obj, offset) {
-            Some(folded) => self.cell(obj, folded),
+            Some(folded) => self.cell(self.owner(obj, folded), folded),
             None => self.anywhere(obj),
+        }
+    }
+
+    /// The view that has the cell at `offset`: of the innermost first member that reaches so far.
+    fn owner(&self, mut obj: Obj, offset: u32) -> Obj {
+        loop {
+            let prefix = self.objects[obj as usize].prefix;
+            if prefix == NONE || offset >= self.objects[prefix as usize].period {
+                return obj;
+            }
+            obj = prefix;
         }
     }
 
@@ -180,7 +261,74 @@ impl Objects {
         if !(0..end).contains(&offset) {
             return None;
         }
-        Some(self.layouts.fold(layout, offset as u32))
+        self.layouts.fold(layout, offset as u32)
+    }
+
+    /// Where a `ty` begins whose address is `loc` and whose member at `member` is meant: here, or in
+    /// a view.
+    pub fn viewed(&mut self, loc: Loc, ty: LayoutId, member: i64) -> Loc {
+        let Location { object, offset, .. } = self.locs[loc as usize];
+        let o = &self.objects[object as usize];
+        if loc == UNKNOWN || o.opaque {
+            return loc;
+        }
+        if o.single && o.layout.is_none() {
+            let users = self.layouts.is_void_pointer(ty, member);
+            return if users && o.users != NONE { o.users } else { loc };
+        }
+        let fits = match o.layout {
+            None => false,
+            Some(own) if offset == ANYWHERE => self.layouts.holds_somewhere(own, ty),
+            Some(own) => {
+                let held = self.layouts.holds(own, offset, ty);
+                held == u32::MAX || (0..i64::from(held)).contains(&member)
+            }
+        };
+        if fits {
+            return loc;
+        }
+        let untyped = self.objects[object as usize].layout.is_none();
+        let seen = &mut self.objects[object as usize].seen_as;
+        if seen.iter().any(|s| s.0 == ty) || seen.len() >= MAX_VIEWS {
+            let view = seen.iter().find(|s| s.0 == ty).map(|s| s.1);
+            let view = view.unwrap_or_else(|| self.view(ty));
+            return self.base(view);
+        }
+        let view = if untyped { self.own_view(object, ty) } else { self.view(ty) };
+        self.objects[object as usize].seen_as.push((ty, view));
+        self.seen.push((object, ty, view));
+        self.base(view)
+    }
+
+    /// A view of one object. Structs that begin alike share one, so it needs no prefix.
+    fn own_view(&mut self, object: Obj, ty: LayoutId) -> Obj {
+        for i in 0..self.objects[object as usize].seen_as.len() {
+            let (other, view) = self.objects[object as usize].seen_as[i];
+            let first = self.objects[view as usize].layout.unwrap_or(other);
+            if self.layouts.shared(first, ty) > 0 {
+                return view;
+            }
+        }
+        let kind = self.objects[object as usize].kind;
+        let shape = Shape { size: u64::MAX, layout: Some(ty), repeats: true };
+        let view = self.add(kind, shape);
+        self.objects[view as usize].root = object;
+        view
+    }
+
+    /// The view of a struct type.
+    pub fn view(&mut self, ty: LayoutId) -> Obj {
+        if let Some(&view) = self.views.get(&ty) {
+            return view;
+        }
+        let shape = Shape { size: u64::MAX, layout: Some(ty), repeats: true };
+        let view = self.add(ObjectKind::Library, shape);
+        self.objects[view as usize].view = true;
+        self.views.insert(ty, view);
+        if let Some(first) = self.layouts.first_member(ty) {
+            self.objects[view as usize].prefix = self.view(first);
+        }
+        view
     }
 
     /// Where `loc + delta` is.
@@ -189,7 +337,7 @@ impl Objects {
             return loc;
         }
         let Location { object, offset, .. } = self.locs[loc as usize];
-        if offset == ANYWHERE {
+        if offset == ANYWHERE || offset == USERS {
             return loc;
         }
         // Element zero stands for all elements: a step back is a step to another element.
@@ -206,7 +354,7 @@ impl Objects {
             return loc;
         }
         let Location { object, offset, .. } = self.locs[loc as usize];
-        if offset != ANYWHERE && self.stays(object, offset, stride) {
+        if offset != ANYWHERE && (offset == USERS || self.stays(object, offset, stride)) {
             return loc;
         }
         self.anywhere(object)

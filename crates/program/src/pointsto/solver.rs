@@ -8,13 +8,20 @@
 //! every element before `seen` went through all its constraints.
 
 use super::ObjectKind;
-use super::memory::Mirror;
+use super::copy::ByteCopy;
+use super::layout::LayoutId;
+use super::memory::Classes;
 use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
 use super::set::LocSet;
 use crate::scc;
 use rustc_hash::FxHashSet;
 
 pub(super) type NodeId = u32;
+
+/// A pointer that is dereferenced may lead to this many different contents.
+static MAX_CLASSES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| {
+    std::env::var("PTS_K").ok().and_then(|s| s.parse().ok()).unwrap_or(24)
+});
 
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,10 +39,16 @@ pub(super) struct Step {
     pub delta: i64,
     /// `None`: a constant step. `Some(s)`: plus an unknown multiple of `s` (0: of anything).
     pub stride: Option<u64>,
+    /// The struct that a member is selected of.
+    pub ty: Option<LayoutId>,
 }
 
 impl Step {
-    pub const ANYWHERE: Step = Step { delta: 0, stride: Some(0) };
+    pub const ANYWHERE: Step = Step { delta: 0, stride: Some(0), ty: None };
+
+    pub fn constant(delta: i64) -> Step {
+        Step { delta, stride: None, ty: None }
+    }
 }
 
 /// Constraints on what a pointer points to.
@@ -60,14 +73,16 @@ struct Node {
     pushed: u32,
     /// Prefix of `set` that all uses have seen.
     seen: u32,
+    /// Holds `UNKNOWN`: then escaped objects are meant already, and are left out.
+    unknown: bool,
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
 }
 
 pub(super) struct Solver {
     pub mem: Objects,
-    pub mirrors: Vec<Mirror>,
-    pub copies: Vec<super::memory::ByteCopy>,
+    pub classes: Classes,
+    pub copies: Vec<ByteCopy>,
     nodes: Vec<Node>,
     /// Union-find parents.
     parent: Vec<NodeId>,
@@ -79,6 +94,8 @@ pub(super) struct Solver {
     pub escape: NodeId,
     /// Calls through pointers that found a function: (call, function location).
     pub resolved_calls: Vec<(u32, Loc)>,
+    /// Dereferenced nodes with many pointees.
+    crowded: Vec<NodeId>,
     /// Objects that escaped and that nobody has looked at yet.
     pub escaped_objects: Vec<Obj>,
     pub stats: SolverStats,
@@ -99,7 +116,7 @@ impl Solver {
     pub fn new() -> Self {
         let mut solver = Solver {
             mem: Objects::default(),
-            mirrors: Vec::new(),
+            classes: Classes::default(),
             copies: Vec::new(),
             nodes: Vec::new(),
             parent: Vec::new(),
@@ -108,6 +125,7 @@ impl Solver {
             is_dirty: Vec::new(),
             escape: 0,
             resolved_calls: Vec::new(),
+            crowded: Vec::new(),
             escaped_objects: Vec::new(),
             stats: SolverStats::default(),
         };
@@ -159,7 +177,12 @@ impl Solver {
     /// `node ∋ loc`
     pub fn insert(&mut self, node: NodeId, loc: Loc) {
         let node = self.find(node);
-        if self.nodes[node as usize].set.insert(loc) {
+        let n = &mut self.nodes[node as usize];
+        if n.unknown && self.mem.escaped[loc as usize] {
+            return;
+        }
+        if n.set.insert(loc) {
+            n.unknown |= loc == UNKNOWN;
             self.mark(node);
         }
     }
@@ -188,12 +211,16 @@ impl Solver {
     /// Puts a range of `src`'s log into `dst`.
     fn push_range(&mut self, src: NodeId, dst: NodeId, from: usize, to: usize) {
         let log = std::mem::take(&mut self.nodes[src as usize].set);
-        let target = &mut self.nodes[dst as usize].set;
-        let before = target.len();
+        let target = &mut self.nodes[dst as usize];
+        let before = target.set.len();
         for &loc in &log.as_slice()[from..to] {
-            target.insert(loc);
+            if target.unknown && self.mem.escaped[loc as usize] {
+                continue;
+            }
+            target.set.insert(loc);
+            target.unknown |= loc == UNKNOWN;
         }
-        let grew = target.len() > before;
+        let grew = target.set.len() > before;
         self.nodes[src as usize].set = log;
         if grew {
             self.mark(dst);
@@ -267,6 +294,10 @@ impl Solver {
     }
 
     pub fn moved(&mut self, loc: Loc, step: Step) -> Loc {
+        let loc = match step.ty {
+            Some(ty) => self.viewed(loc, ty, step.delta),
+            None => loc,
+        };
         match step.stride {
             None => self.mem.shift(loc, step.delta),
             Some(stride) => self.mem.shift_indexed(loc, step.delta, stride),
@@ -311,6 +342,7 @@ impl Solver {
         let order = self.merge_cycles();
         self.push_all(&order);
         self.use_all();
+        self.merge_crowds();
     }
 
     /// Merges strongly connected nodes. Returns representatives, sources first.
@@ -355,6 +387,7 @@ impl Solver {
         for &loc in gone.set.as_slice() {
             node.set.insert(loc);
         }
+        node.unknown |= gone.unknown;
         node.successors.extend(gone.successors);
         node.pushed = 0;
         node.seen = 0;
@@ -408,6 +441,40 @@ impl Solver {
         }
     }
 
+    /// What is dereferenced as one is kept as one: bounds the edges that a dereference makes.
+    fn merge_crowds(&mut self) {
+        for node in std::mem::take(&mut self.crowded) {
+            let node = self.find(node);
+            let mut groups: Vec<(Option<LayoutId>, u32)> = Vec::new();
+            for i in 0..self.nodes[node as usize].set.len() {
+                let loc = self.nodes[node as usize].set.as_slice()[i];
+                let object = self.mem.locs[loc as usize].object;
+                let o = &self.mem.objects[object as usize];
+                if !o.opaque && !o.constant {
+                    let layout = o.layout;
+                    groups.push((layout, self.classes.of(object)));
+                }
+            }
+            groups.sort_unstable();
+            groups.dedup();
+            if groups.len() <= *MAX_CLASSES {
+                continue;
+            }
+            let mut firsts: Vec<u32> = Vec::new();
+            for pair in groups.chunk_by(|a, b| a.0 == b.0) {
+                firsts.push(pair[0].1);
+                for other in &pair[1..] {
+                    self.merge_classes(pair[0].1, other.1);
+                }
+            }
+            if firsts.len() > *MAX_CLASSES {
+                for other in &firsts[1..] {
+                    self.merge_classes(firsts[0], *other);
+                }
+            }
+        }
+    }
+
     /// Lets the uses of `node` see its new elements.
     fn use_new(&mut self, node: NodeId) {
         let from = self.nodes[node as usize].seen as usize;
@@ -417,6 +484,10 @@ impl Solver {
             fresh.iter().for_each(|&loc| self.escape_loc(loc));
         }
         let Some(uses) = self.nodes[node as usize].uses.take() else { return };
+        let dereferenced = uses.loads.len() + uses.stores.len() + uses.copies.len() > 0;
+        if dereferenced && self.nodes[node as usize].set.len() > *MAX_CLASSES && !fresh.is_empty() {
+            self.crowded.push(node);
+        }
         for &loc in &fresh {
             self.use_one(&uses, loc);
         }
@@ -471,5 +542,168 @@ impl Solver {
         self.stats.locations = self.mem.locs.len();
         self.stats.elements = self.nodes.iter().map(|n| n.set.len()).sum();
         debug_assert!(self.nodes.iter().all(|n| n.pushed as usize == n.set.len()));
+    }
+
+    pub fn debug(&self, program: &crate::Program) {
+        let total: usize = self.nodes.iter().map(|n| n.set.len()).sum();
+        let mut sizes: Vec<(usize, usize)> =
+            self.nodes.iter().enumerate().map(|(i, n)| (n.set.len(), i)).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let live = (0..self.nodes.len()).filter(|&i| self.parent[i] as usize == i).count();
+        eprintln!(
+            "wave {} nodes {} live {} edges {} locs {} objs {} elements {} dirty {} top {:?} escape {}",
+            self.stats.waves,
+            self.nodes.len(),
+            live,
+            self.edges.len(),
+            self.mem.locs.len(),
+            self.mem.objects.len(),
+            total,
+            self.dirty.len(),
+            &sizes[..3.min(sizes.len())],
+            self.find_shared(self.escape)
+        );
+        let mut by: std::collections::BTreeMap<u32, usize> = Default::default();
+        for &l in self.nodes[sizes[0].1].set.as_slice() {
+            *by.entry(self.mem.locs[l as usize].object).or_default() += 1;
+        }
+        let mut top: Vec<(usize, u32)> = by.iter().map(|(&o, &n)| (n, o)).collect();
+        top.sort_unstable_by(|a, b| b.cmp(a));
+        eprintln!("   objects in top: {} ", top.len());
+        for &(n, o) in top.iter().take(4) {
+            let ob = &self.mem.objects[o as usize];
+            let name = match ob.kind {
+                ObjectKind::Global(g) => program.global(g).name.clone(),
+                ObjectKind::Stack { func, slot } => {
+                    format!("{} {slot}", program.function(func).name)
+                }
+                ObjectKind::Heap { func, call } => {
+                    format!("{} {call}", program.function(func).name)
+                }
+                k => format!("{k:?}"),
+            };
+            eprintln!(
+                "     {n} {name} size {} period {} layout {:?} cells {} single {} esc {}",
+                ob.size,
+                ob.period,
+                ob.layout,
+                ob.cells.len(),
+                ob.single,
+                ob.escaped
+            );
+        }
+    }
+
+    pub fn explain(
+        &mut self,
+        program: &crate::Program,
+        names: &std::collections::HashMap<u32, String>,
+        loc: Loc,
+        to: NodeId,
+    ) {
+        let n = self.nodes.len();
+        let to = self.find(to);
+        let mut preds: Vec<Vec<u32>> = vec![vec![]; n];
+        for i in 0..n as u32 {
+            if self.find(i) != i {
+                continue;
+            }
+            for k in 0..self.nodes[i as usize].successors.len() {
+                let t = self.nodes[i as usize].successors[k];
+                let t = self.find(t);
+                preds[t as usize].push(i);
+            }
+        }
+        let mut seen = vec![u32::MAX; n];
+        let mut q = std::collections::VecDeque::from([to]);
+        seen[to as usize] = to;
+        while let Some(x) = q.pop_front() {
+            let ps: Vec<u32> = preds[x as usize]
+                .iter()
+                .copied()
+                .filter(|&p| self.nodes[p as usize].set.as_slice().contains(&loc))
+                .collect();
+            if ps.is_empty() {
+                // source
+                let mut at = x;
+                let mut out = vec![];
+                loop {
+                    out.push(format!(
+                        "{at}:{}",
+                        names
+                            .get(&at)
+                            .map(|s| s.chars().take(150).collect::<String>())
+                            .unwrap_or_default()
+                    ));
+                    if at == to {
+                        break;
+                    }
+                    at = seen[at as usize];
+                }
+                eprintln!("  SOURCE {}", out.join("\n     -> "));
+                return;
+            }
+            for p in ps {
+                if seen[p as usize] == u32::MAX {
+                    seen[p as usize] = x;
+                    q.push_back(p);
+                }
+            }
+        }
+        let _ = program;
+        eprintln!("  only cyclic");
+    }
+    pub fn describe_obj(&self, program: &crate::Program, o: u32) -> String {
+        let ob = &self.mem.objects[o as usize];
+        let base = match ob.kind {
+            ObjectKind::Global(g) => format!("global {}", program.global(g).name),
+            ObjectKind::Stack { func, slot } => {
+                format!("stack {} {slot}", program.function(func).name)
+            }
+            ObjectKind::Heap { func, call } => {
+                format!("heap {} {call}", program.function(func).name)
+            }
+            ObjectKind::Function(t) => format!("function {}", program.function(t.func()).name),
+            k => format!("{k:?}"),
+        };
+        format!(
+            "{base} layout {:?} size {} {}",
+            ob.layout,
+            ob.layout.map_or(0, |l| self.mem.layouts.size(l)),
+            if ob.view { "VIEW" } else { "" }
+        )
+    }
+    pub fn node_names(
+        &mut self,
+        program: &crate::Program,
+    ) -> std::collections::HashMap<u32, String> {
+        let mut names = std::collections::HashMap::new();
+        for l in 0..self.mem.locs.len() {
+            let (node, o, off) =
+                (self.mem.locs[l].node, self.mem.locs[l].object, self.mem.locs[l].offset);
+            if node != u32::MAX {
+                let d = self.describe_obj(program, o);
+                let r = self.find(node);
+                let e: &mut String = names.entry(r).or_default();
+                if e.len() < 300 {
+                    e.push_str(&format!(" [cell {d} +{off}]"));
+                }
+            }
+        }
+        for o in 0..self.mem.objects.len() as u32 {
+            let c = self.classes.of(o);
+            let (r, w) = self.classes.anys(c);
+            let d = self.describe_obj(program, o);
+            for (x, k) in [(r, "ANYREAD"), (w, "ANYWRITE")] {
+                if x != u32::MAX {
+                    let x = self.find(x);
+                    let e: &mut String = names.entry(x).or_default();
+                    if e.len() < 250 {
+                        e.push_str(&format!(" [{k} {d}]"));
+                    }
+                }
+            }
+        }
+        names
     }
 }

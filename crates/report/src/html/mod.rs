@@ -50,27 +50,33 @@ impl Status<'_> {
     }
 }
 
-/// All files of the report folder: relative name and content.
-pub fn html(report: &Report, sources: &Sources, options: &HtmlOptions) -> Vec<(String, Vec<u8>)> {
+/// All files of the report folder: relative name and content. Pages are made as they are asked for,
+/// so that a large report need not be in memory as a whole.
+pub fn html<'a>(
+    report: &'a Report,
+    sources: &'a Sources,
+    options: &'a HtmlOptions,
+) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
     let entries = entries(report);
     let names = page_names(&entries);
     let listings = Listings::new(sources);
-    let mut files = vec![
+    let count = entries.len();
+    let shared = [
         ("assets/style.css".to_owned(), include_bytes!("assets/style.css").to_vec()),
         ("assets/report.js".to_owned(), include_bytes!("assets/report.js").to_vec()),
         ("index.html".to_owned(), overview::render(report, &entries, &names, options).into()),
     ];
-    for (index, entry) in entries.iter().enumerate() {
+    let page = move |index: usize| {
         let links = page::Links {
             previous: index.checked_sub(1).map(|i| names[i].as_str()),
             next: names.get(index + 1).map(String::as_str),
             number: index + 1,
-            total: entries.len(),
+            total: names.len(),
         };
-        let page = page::render(*entry, &listings, &links, options);
-        files.push((format!("leaks/{}.html", names[index]), page.into()));
-    }
-    files
+        let page = page::render(entries[index], &listings, &links, options);
+        (format!("leaks/{}.html", names[index]), page.into())
+    };
+    shared.into_iter().chain((0..count).map(page))
 }
 
 fn entries(report: &Report) -> Vec<Entry<'_>> {

@@ -1,26 +1,30 @@
 //! What a model says, as constraints. Outcomes are not told apart: all of them may happen.
 
-use super::{CallSite, Generator, returns_address};
-use crate::FuncRef;
+use super::{CallSite, Generator};
+use crate::callgraph::called_arguments;
+use crate::pointsto::ObjectKind;
 use crate::pointsto::object::{Loc, UNKNOWN};
 use crate::pointsto::solver::{Step, Val};
-use leakproof_ir::Function;
+use crate::{FuncRef, Target};
+use leakproof_ir::{Function, SourceType, Ty};
 use leakproof_models::{CallArg, Effect, Model, Place, Returns, Root};
 use smallvec::SmallVec;
 
 /// Functions that move the elements of what their first argument points to.
 const PERMUTING: [&str; 4] = ["qsort", "qsort_r", "heapsort", "mergesort"];
 
-impl Generator<'_> {
-    pub fn call_modelled(&mut self, site: &CallSite, function: &Function, model: &Model) {
-        let fixed = function.params.len();
+impl<'a> Generator<'a> {
+    pub fn call_modelled(&mut self, site: &CallSite, decl: FuncRef, model: &'a Model) {
+        let program = self.program;
+        let function = program.function(decl);
         let mut allocated = 1;
         for outcome in &model.outcomes {
-            self.model_result(site, function, fixed, &outcome.returns);
+            self.model_result(site, decl, model, &outcome.returns);
             for effect in &outcome.effects {
-                self.model_effect(site, fixed, &outcome.returns, effect, &mut allocated);
+                self.model_effect(site, function, model, &outcome.returns, effect, &mut allocated);
             }
         }
+        self.handed_over(site, model);
         if PERMUTING.contains(&function.name.as_str())
             && let Some(&array) = site.args.first()
         {
@@ -32,14 +36,17 @@ impl Generator<'_> {
     fn model_result(
         &mut self,
         site: &CallSite,
-        function: &Function,
-        fixed: usize,
+        decl: FuncRef,
+        model: &'a Model,
         returns: &Returns,
     ) {
         let Some(result) = site.result else { return };
+        let program = self.program;
+        let function = program.function(decl);
+        let fixed = function.params.len();
         match returns {
             Returns::Object { .. } => {
-                let loc = self.heap_object(site.caller, site.inst, 0);
+                let loc = self.returned_object(site);
                 self.solver.insert(result, loc);
             }
             Returns::Arg(n) => self.solver.flow(arg(site, *n), result),
@@ -51,41 +58,64 @@ impl Generator<'_> {
                     self.solver.flow(val, result);
                 }
             }
-            // Library memory, or something that was handed to the library before.
             Returns::Borrowed => {
-                self.solver.insert(result, self.library);
-                self.solver.load(Val::Addr(self.library), result);
+                let val = self.handed_out(decl, model);
+                self.solver.flow(val, result);
             }
-            Returns::Unknown | Returns::NonNull => {
-                if returns_address(function) {
-                    self.solver.insert(result, UNKNOWN);
-                }
+            Returns::Unknown | Returns::NonNull if function.ret == Ty::Ptr => {
+                let val = self.handed_out(decl, model);
+                self.solver.flow(val, result);
             }
+            Returns::Unknown | Returns::NonNull => {}
             Returns::Null | Returns::Int(_) | Returns::Never => {}
+        }
+    }
+
+    /// A `void *` may be what the user gave (`pthread_getspecific`); any other type is the library's.
+    fn handed_out(&mut self, decl: FuncRef, model: &'a Model) -> Val {
+        let types = &self.program.module(decl.module).types;
+        let returned = match self.program.function(decl).signature.and_then(|s| types.get(s)) {
+            Some(SourceType::Function { ret, .. }) => types.get(*ret),
+            _ => None,
+        };
+        let typed = match returned {
+            Some(SourceType::Pointer { to }) => !matches!(types.get(*to), Some(SourceType::Void)),
+            _ => false,
+        };
+        if typed {
+            Val::Addr(self.library_of(&model.file))
+        } else {
+            self.library_value(&model.file)
         }
     }
 
     fn model_effect(
         &mut self,
         site: &CallSite,
-        fixed: usize,
+        function: &Function,
+        model: &'a Model,
         returns: &Returns,
         effect: &Effect,
         allocated: &mut u32,
     ) {
+        let fixed = function.params.len();
         match effect {
             Effect::Alloc { place, .. } => {
-                let loc = self.heap_object(site.caller, site.inst, *allocated);
+                let loc = self.heap_object(site.caller, site.inst, *allocated, None);
                 *allocated += 1;
                 self.put(site, fixed, place, Val::Addr(loc));
             }
             Effect::Take { place } => {
+                // The library keeps it and may hand it out, but does not write into it.
+                let users = self.users_of(&model.file);
                 for val in self.held_at(site, fixed, place) {
-                    self.escapes(val);
-                    self.solver.store(Val::Addr(self.library), val);
+                    self.solver.store(Val::Addr(users), val);
                 }
             }
-            Effect::Write { place } => self.put(site, fixed, place, Val::Addr(self.library)),
+            Effect::Write { place } => {
+                let library = self.library_of(&model.file);
+                self.put(site, fixed, place, Val::Addr(library));
+            }
             Effect::SetInside { place, arg: n } => {
                 let inside = self.stepped(arg(site, *n), Step::ANYWHERE);
                 self.put(site, fixed, place, inside);
@@ -96,16 +126,34 @@ impl Generator<'_> {
                     self.solver.copy_bytes(dst, src, u64::MAX);
                 }
             }
-            Effect::Call { callee, args } => self.call_back(site, *callee, args),
+            Effect::Call { callee, args } => self.call_back(site, model, *callee, args),
             Effect::Free { .. } | Effect::SetNull { .. } => {}
             Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_) => {}
+        }
+    }
+
+    /// A function that is passed by name, of whose calls the model says nothing, is called with what
+    /// the library has.
+    fn handed_over(&mut self, site: &CallSite, model: &'a Model) {
+        let called = called_arguments(model);
+        for (n, &arg) in site.args.iter().enumerate() {
+            let Val::Addr(loc) = arg else { continue };
+            if loc == UNKNOWN || called.contains(&n) {
+                continue;
+            }
+            let object = self.solver.mem.locs[loc as usize].object;
+            let kind = self.solver.mem.objects[object as usize].kind;
+            if let ObjectKind::Function(Target::Defined(f)) = kind {
+                let val = self.library_value(&model.file);
+                self.enter_with(f, val);
+            }
         }
     }
 
     /// The object that takes over contents: the returned one.
     fn moved_to(&mut self, site: &CallSite, returns: &Returns) -> Val {
         match returns {
-            Returns::Object { .. } => Val::Addr(self.heap_object(site.caller, site.inst, 0)),
+            Returns::Object { .. } => Val::Addr(self.returned_object(site)),
             Returns::Arg(n) | Returns::Inside(n) | Returns::InsideOrNull(n) => arg(site, *n),
             _ => site.result.map_or(Val::Nothing, Val::Var),
         }
@@ -156,13 +204,13 @@ impl Generator<'_> {
         }
     }
 
-    fn call_back(&mut self, site: &CallSite, callee: usize, args: &[CallArg]) {
+    fn call_back(&mut self, site: &CallSite, model: &'a Model, callee: usize, args: &[CallArg]) {
         let args = args
             .iter()
             .map(|a| match a {
                 CallArg::Arg(n) => arg(site, *n),
                 CallArg::Inside(n) => self.stepped(arg(site, *n), Step::ANYWHERE),
-                CallArg::Unknown => Val::Addr(UNKNOWN),
+                CallArg::Unknown => self.library_value(&model.file),
             })
             .collect();
         let pointer = arg(site, callee);
@@ -172,7 +220,7 @@ impl Generator<'_> {
 }
 
 fn constant(offset: u64) -> Step {
-    Step { delta: offset.min(1 << 40) as i64, stride: None }
+    Step::constant(offset.min(1 << 40) as i64)
 }
 
 fn arg(site: &CallSite, n: usize) -> Val {

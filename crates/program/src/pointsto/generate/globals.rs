@@ -57,6 +57,7 @@ impl Generator<'_> {
         let size = if data.init.is_some() { data.size } else { u64::MAX };
         let shape = Shape { size, layout, repeats: false };
         let obj = self.solver.mem.add(ObjectKind::Global(global), shape);
+        self.solver.mem.objects[obj as usize].constant = data.constant && data.init.is_some();
         self.globals.insert(global, obj);
         self.new_globals.push(global);
         obj
@@ -99,7 +100,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Without a `main`, other code sees every global that has a name for the linker.
+    /// Of a library, other code sees every global that has a name for the linker.
     pub fn export_globals(&mut self) {
         let program = self.program;
         for global in exported(program) {
@@ -115,7 +116,8 @@ fn exported(program: &Program) -> Vec<GlobalRef> {
     for (m, module) in program.modules().iter().enumerate() {
         for (global, data) in module.globals.iter() {
             let g = GlobalRef { module: m as u32, global };
-            if data.linkage != Linkage::Internal && program.resolve_global(g.module, global) == g {
+            let open = data.linkage != Linkage::Internal && !program.is_closed(g.module);
+            if open && program.resolve_global(g.module, global) == g {
                 out.push(g);
             }
         }

@@ -98,9 +98,11 @@ impl Generator<'_> {
             return;
         }
         let val = match &data.kind {
-            InstKind::Offset { base, offset, indices, .. } => {
+            InstKind::Offset { base, offset, indices, ty } => {
                 let step = address_step(function, *offset, indices);
-                let step = if walking.contains(&inst) { walk(step) } else { step };
+                let mut step = if walking.contains(&inst) { walk(step) } else { step };
+                let module = self.program.module(f.module);
+                step.ty = ty.map(|ty| self.solver.mem.layouts.of(f.module, module, ty));
                 let base = self.operand(f, *base);
                 self.stepped(base, step)
             }
@@ -221,7 +223,7 @@ impl Generator<'_> {
 
 /// `offset + indices` as a step; constant indices count as offset.
 pub(super) fn address_step(function: &Function, offset: i64, indices: &[Index]) -> Step {
-    let mut step = Step { delta: offset, stride: None };
+    let mut step = Step::constant(offset);
     for index in indices {
         match constant(function, index.value) {
             Some(n) => step.delta = step.delta.wrapping_add(n.wrapping_mul(index.scale)),
@@ -248,8 +250,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// A constant step that a loop repeats goes any number of times.
 fn walk(step: Step) -> Step {
     match step.stride {
-        None => Step { delta: 0, stride: Some(step.delta.unsigned_abs()) },
-        Some(s) => Step { delta: 0, stride: Some(gcd(s, step.delta.unsigned_abs())) },
+        None => Step { delta: 0, stride: Some(step.delta.unsigned_abs()), ty: None },
+        Some(s) => Step { delta: 0, stride: Some(gcd(s, step.delta.unsigned_abs())), ty: None },
     }
 }
 

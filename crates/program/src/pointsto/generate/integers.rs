@@ -88,11 +88,8 @@ impl Generator<'_> {
                     self.arithmetic(f, *lhs, all, depth - 1, node);
                     self.arithmetic(f, *rhs, all, depth - 1, node);
                 }
-                BinOp::Sub => {
-                    if !from_pointer(function, *rhs, depth) {
-                        self.arithmetic(f, *lhs, all, depth - 1, node);
-                    }
-                }
+                BinOp::Sub if from_pointer(function, *rhs, depth) => {}
+                BinOp::Sub => self.arithmetic(f, *lhs, all, depth - 1, node),
                 _ if all => self.scrambled(f, &[*lhs, *rhs], node),
                 _ => {}
             },
@@ -107,6 +104,9 @@ impl Generator<'_> {
     }
 
     fn scrambled(&mut self, f: FuncRef, operands: &[ValueId], node: u32) {
+        if std::env::var("PTS_DEBUG").is_ok() {
+            eprintln!("SCRAMBLED in {} {:?}", self.program.function(f).name, operands);
+        }
         for &v in operands {
             let val = self.operand(f, v);
             self.escapes(val);
