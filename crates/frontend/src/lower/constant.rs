@@ -253,11 +253,18 @@ impl FunctionLowering<'_> {
         let ty = self.unit.shapes.ty(self.unit.raw.type_of(element));
         if !matches!(ty, Ty::Tuple(_)) {
             out.push(self.value(element));
-        } else if self.constant_depth < MAX_DEPTH {
+            return;
+        }
+        let mut leaves = Vec::new();
+        if self.constant_depth < MAX_DEPTH {
             self.constant_depth += 1;
-            let leaves = self.constant_leaves(element);
+            leaves = self.constant_leaves(element);
             self.constant_depth -= 1;
-            out.extend(leaves);
+        }
+        // What is undefined or too deep must not shift the leaves behind it.
+        let shape = self.unit.shapes.leaves(self.unit.raw.type_of(element));
+        for (index, leaf) in shape.iter().enumerate() {
+            out.push(leaves.get(index).copied().unwrap_or_else(|| self.undef(leaf.ty)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! One test per kind of instruction.
 
-use crate::support::{Ask, AskFunction, lower};
+use crate::support::{Ask, AskFunction, bitcode, checked, lower};
 use leakproof_ir::{BinOp, Callee, CastOp, InstKind, Pred, RmwOp, Terminator, Ty, ValueKind};
 
 #[test]
@@ -365,4 +365,27 @@ fn inserting_into_nested_aggregates() {
     let pass = m.func("pass");
     assert_eq!(pass.ret, Ty::Tuple(2));
     assert_eq!(pass.params.len(), 2);
+}
+
+#[test]
+fn undefined_parts_of_aggregates_keep_their_place() {
+    let source = "
+        define { { i64, i32 }, ptr } @f(i1 %c) {
+          br i1 %c, label %a, label %b
+        a:
+          br label %b
+        b:
+          %r = phi { { i64, i32 }, ptr }
+            [ { { i64, i32 } undef, ptr null }, %0 ], [ { { i64, i32 } { i64 7, i32 8 }, ptr null }, %a ]
+          ret { { i64, i32 }, ptr } %r
+        }";
+    let m = checked(&bitcode("snippet.ll", source, &["-w"]));
+    let f = m.func("f");
+    let mut inserted = f.all(|k| match k {
+        InstKind::Insert { index, value, .. } => Some((*index, f.kind(*value))),
+        _ => None,
+    });
+    inserted.sort_by_key(|i| i.0);
+    let null = (2, ValueKind::Null);
+    assert_eq!(inserted, [(0, ValueKind::Int(7)), (1, ValueKind::Int(8)), null, null]);
 }
