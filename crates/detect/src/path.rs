@@ -117,14 +117,20 @@ fn branch_note(
     replay: &mut Replay<'_>,
 ) -> Option<String> {
     match &exec.body.blocks[block].term {
-        Terminator::Branch { .. } => {
+        Terminator::Branch { then, otherwise, .. } => {
             let taken = replay.holds(exec, cond);
+            let next = if taken { *then } else { *otherwise };
             let literal = if taken { cond } else { exec.terms.not(cond) };
-            let outcome = if taken { "true" } else { "false" };
-            Some(match describe.condition(exec, literal) {
-                Some(text) => format!("assuming {text}: the condition is {outcome}"),
-                None => format!("the condition is {outcome}"),
-            })
+            // The compiler may test the opposite of what the source says: tell where the path
+            // goes, not whether the condition held.
+            let line = first_line(exec, next);
+            let here = exec.body.blocks[block].term_loc.line;
+            match (describe.condition(exec, literal), line.filter(|l| *l != here)) {
+                (Some(text), Some(line)) => Some(format!("assuming {text}: on to line {line}")),
+                (Some(text), None) => Some(format!("assuming {text}")),
+                (None, Some(line)) => Some(format!("on to line {line}")),
+                (None, None) => None,
+            }
         }
         Terminator::Switch { .. } => {
             let value = replay.value(exec, cond);
@@ -134,6 +140,20 @@ fn branch_note(
         }
         _ => None,
     }
+}
+
+/// The source line where a block starts; one without any is passed through.
+fn first_line(exec: &Exec<'_>, mut block: leakproof_ir::BlockId) -> Option<u32> {
+    for _ in 0..4 {
+        let here = &exec.body.blocks[block];
+        let lines = here.insts.iter().map(|&i| exec.body.insts[i].loc.line);
+        if let Some(line) = lines.chain([here.term_loc.line]).find(|l| *l != 0) {
+            return Some(line);
+        }
+        let Terminator::Jump(next) = here.term else { return None };
+        block = next;
+    }
+    None
 }
 
 fn notes(

@@ -28,9 +28,14 @@ fn char_start(bytes: &[u8], i: usize) -> usize {
     (i.saturating_sub(3)..=i).rev().find(|&s| starts_char(bytes, s)).unwrap_or(i)
 }
 
-/// How many bytes belong to the token that starts here: an access path (`q->items[i].name`), a
-/// whole `return` statement, or one character.
+/// How many bytes belong to the token that starts here: an access path (`q->items[i].name`), also
+/// with an operator before it (`!p`, `*line`), a whole `return` statement, or one character.
 fn token_length(rest: &[u8]) -> usize {
+    if let [b'!' | b'*' | b'&', operand @ ..] = rest
+        && word_length(operand) > 0
+    {
+        return 1 + token_length(operand);
+    }
     let word = word_length(rest);
     match &rest[..word] {
         b"" => (1..rest.len()).find(|&i| starts_char(rest, i)).unwrap_or(rest.len()),

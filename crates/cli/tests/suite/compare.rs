@@ -159,7 +159,8 @@ fn fits(e: &Expectation, f: &Found) -> Option<Fit> {
     let same_root = expected.first() == found.first();
     match on_line(e, f) {
         true if same_variable => Some(Fit::Exact),
-        true if nameless || same_root => Some(Fit::Line),
+        // The call that yields it says which object is meant, whatever it is called.
+        true if nameless || same_root || e.point == Point::Alloc => Some(Fit::Line),
         _ if same_variable && in_function(e, f) => Some(Fit::Function),
         _ => None,
     }

@@ -190,6 +190,8 @@ mod tests {
         assert_eq!(marked(b"    return p + 1; }", 5), "return p + 1");
         assert_eq!(marked(b"}", 1), "}");
         assert_eq!(marked(b"  q->items[i].name = copy;", 3), "q->items[i].name");
+        assert_eq!(marked(b"if (!order->item)", 5), "!order->item");
+        assert_eq!(marked(b"a != b", 3), "!");
         assert_eq!(marked(b"a[", 1), "a");
         assert_eq!(marked(b"a->", 1), "a");
         assert_eq!(marked("é = f(x);".as_bytes(), 6), "f");
