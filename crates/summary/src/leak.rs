@@ -104,6 +104,7 @@ impl Exec<'_> {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let reachable = self.terms.or2(held, owned);
+            let reachable = self.favoured(reachable, true);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
