@@ -27,6 +27,21 @@ pub struct Loop {
     pub live_out: Vec<ValueId>,
 }
 
+/// The way out of a function from a block on: no loops, few instructions.
+#[derive(Clone, Debug)]
+pub struct Tail {
+    /// In execution order, the block itself first.
+    pub blocks: Vec<BlockId>,
+    /// How many ways in are kept apart.
+    pub ways: usize,
+}
+
+/// Instructions run for one tail, over all ways in.
+const TAIL_STEPS: usize = 600;
+/// Ways into a tail that are kept apart at most, and at least: a longer one is no tail.
+const MAX_WAYS: usize = 24;
+const MIN_WAYS: usize = 4;
+
 #[derive(Debug)]
 pub struct Cfg {
     pub loops: Vec<Loop>,
@@ -36,6 +51,7 @@ pub struct Cfg {
     /// Position in reverse postorder; `u32::MAX` for unreachable blocks.
     pub position: Vec<u32>,
     idom: Vec<Option<BlockId>>,
+    tails: Vec<Option<Tail>>,
 }
 
 impl Cfg {
@@ -53,10 +69,12 @@ impl Cfg {
             loop_of: vec![None; body.blocks.len()],
             position,
             idom,
+            tails: vec![None; body.blocks.len()],
         };
         cfg.find_loops(body, &order, &preds);
         cfg.list_items(&order);
         cfg.find_live_out(function, body);
+        cfg.find_tails(body, &order, &preds);
         cfg
     }
 
@@ -73,6 +91,41 @@ impl Cfg {
                 _ => return false,
             }
         }
+    }
+
+    /// The way out that starts at a join.
+    pub fn tail_of(&self, b: BlockId) -> Option<&Tail> {
+        self.tails[b.index()].as_ref()
+    }
+
+    fn find_tails(&mut self, body: &Body, order: &[BlockId], preds: &[Vec<BlockId>]) {
+        for &b in order {
+            let joins = preds[b.index()].len() > 1;
+            if joins && self.loop_of[b.index()].is_none() {
+                self.tails[b.index()] = self.tail(body, b);
+            }
+        }
+    }
+
+    fn tail(&self, body: &Body, start: BlockId) -> Option<Tail> {
+        let mut blocks = vec![start];
+        let mut steps = 0;
+        let mut next = 0;
+        while next < blocks.len() {
+            let b = blocks[next];
+            next += 1;
+            steps += body.blocks[b].insts.iter().map(|&i| cost(&body.insts[i].kind)).sum::<usize>();
+            if self.loop_of[b.index()].is_some() || steps * MIN_WAYS > TAIL_STEPS {
+                return None;
+            }
+            for to in body.blocks[b].term.successors() {
+                if !blocks.contains(&to) {
+                    blocks.push(to);
+                }
+            }
+        }
+        blocks.sort_unstable_by_key(|b| self.position[b.index()]);
+        Some(Tail { blocks, ways: (TAIL_STEPS / steps.max(1)).min(MAX_WAYS) })
     }
 
     /// An edge that goes up without reaching a dominating header.
@@ -314,4 +367,9 @@ fn natural_loop(
         }
     }
     blocks
+}
+
+/// How much of a tail's steps an instruction takes: calls apply whole summaries.
+fn cost(kind: &InstKind) -> usize {
+    if matches!(kind, InstKind::Call { .. }) { 8 } else { 1 }
 }

@@ -8,9 +8,9 @@
 //! unknown, then one turn of the loop's condition only, so that what follows the loop is reached
 //! whatever its trip count.
 
-use crate::cfg::{Cfg, Item, LoopId};
+use crate::cfg::{Cfg, Item, LoopId, Tail};
 use crate::context::Context;
-use crate::state::{Cell, PathConditions, Pc, State, differences};
+use crate::state::{Cell, Cells, PathConditions, Pc, State, differences};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
 use leakproof_guard::{Base, Cmp, Node, SymInfo, Term, Terms};
@@ -21,9 +21,6 @@ use leakproof_ir::{
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// Joins of more edges than this into a return block are merged before the block is run.
-const MAX_SEPARATE_RETURNS: usize = 24;
 
 /// An edge on its way to a block.
 struct Edge {
@@ -418,15 +415,20 @@ impl<'a> Exec<'a> {
 
     /// All edges into `b` as one.
     fn take_merged(&mut self, b: BlockId) -> Option<Edge> {
-        let mut edges = self.pending.remove(&b)?;
-        while edges.len() > 1 {
+        let edges = self.pending.remove(&b)?;
+        self.merged_down_to(edges, 1).pop()
+    }
+
+    /// At most `count` edges: those whose paths parted last become one first.
+    fn merged_down_to(&mut self, mut edges: Vec<Edge>, count: usize) -> Vec<Edge> {
+        while edges.len() > count {
             let (i, j) = self.deepest_pair(&edges);
             let second = edges.remove(j);
             let first = edges.remove(i);
             let merged = self.merge(first, second);
             edges.insert(i, merged);
         }
-        edges.pop()
+        edges
     }
 
     /// The two edges whose paths parted last.
@@ -456,6 +458,12 @@ impl<'a> Exec<'a> {
     /// The join of two states, and the condition under which it was `a`.
     pub fn merge_states(&mut self, a: &State, b: &State) -> (State, Term) {
         let (pc, chooser) = self.pcs.join(&mut self.terms, a.pc, b.pc);
+        let mem = self.chosen_cells(a, b, chooser);
+        (State { pc, mem }, chooser)
+    }
+
+    /// What cells hold: as in `a` when `chooser` holds, else as in `b`.
+    pub(crate) fn chosen_cells(&mut self, a: &State, b: &State, chooser: Term) -> Cells {
         let mut mem = a.mem.clone();
         let changed = differences(a, b);
         self.steps += changed.len() as u64;
@@ -481,7 +489,7 @@ impl<'a> Exec<'a> {
             };
             mem.insert(cell, merged);
         }
-        (State { pc, mem }, chooser)
+        mem
     }
 
     /// Whether the cell belongs to a heap object that does not exist in `state`.
@@ -507,23 +515,39 @@ impl<'a> Exec<'a> {
     // ---- blocks ----------------------------------------------------------------------------
 
     fn run_block(&mut self, b: BlockId) {
-        if self.is_plain_return(b) {
-            let edges = self.pending.remove(&b).unwrap_or_default();
-            if edges.len() <= MAX_SEPARATE_RETURNS {
-                for edge in edges {
-                    self.run_edge(b, edge);
-                }
-                return;
-            }
-            self.pending.insert(b, edges);
+        match self.cfg.tail_of(b) {
+            Some(tail) => self.run_tail(b, &tail.clone()),
+            None => self.run_merged(b),
         }
+    }
+
+    fn run_merged(&mut self, b: BlockId) {
         if let Some(edge) = self.take_merged(b) {
             self.run_edge(b, edge);
         }
     }
 
-    /// A block that only returns: run once per way in, so that each `return` statement is an
-    /// exit of its own.
+    /// The way out of the function is run once per way in: each `return` statement is an exit of
+    /// its own, and what a cleanup label releases stays related to why it was reached.
+    fn run_tail(&mut self, b: BlockId, tail: &Tail) {
+        let edges = self.pending.remove(&b).unwrap_or_default();
+        let edges = self.merged_down_to(edges, tail.ways);
+        let others: Vec<(BlockId, Vec<Edge>)> = tail.blocks[1..]
+            .iter()
+            .filter_map(|&t| Some((t, self.pending.remove(&t)?)))
+            .collect();
+        for edge in edges {
+            self.run_edge(b, edge);
+            for &t in &tail.blocks[1..] {
+                if self.limit.is_none() {
+                    self.run_merged(t);
+                }
+            }
+        }
+        self.pending.extend(others);
+    }
+
+    /// A block that only returns: where it was left from is the exit's position.
     fn is_plain_return(&self, b: BlockId) -> bool {
         let block = &self.body.blocks[b];
         matches!(block.term, Terminator::Return(_))

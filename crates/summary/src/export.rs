@@ -14,12 +14,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Access paths with more dereferences than this have no name.
 const MAX_DEPTH: u32 = 5;
-/// Conditions larger than this become private symbols: the first limit that keeps the summary
-/// under `MAX_POOL` terms is taken, so that conditions stay related to each other if they can.
-const CONDITION_LIMITS: [u32; 4] = [1 << 20, 200, 50, 12];
-const MAX_POOL: usize = 600;
-/// Cells told to callers, the nearest first; what the others hold escapes.
-const MAX_CELLS: usize = 120;
+/// How much of a state callers are told.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// Conditions larger than this become private symbols.
+    condition: u32,
+    /// Cells, the nearest first; what the others hold escapes.
+    cells: usize,
+}
+/// An exact summary has at most this many terms; otherwise outcomes are told apart by symbols.
+const MAX_POOL: usize = 400;
+const EXACT: Sizes = Sizes { condition: 1 << 20, cells: 80 };
+const BY_OUTCOME: Sizes = Sizes { condition: 12, cells: 40 };
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
@@ -28,41 +34,42 @@ const MAX_DISTANCE: usize = 3;
 const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
 
+/// Values larger than this are not told to callers.
+const MAX_VALUE: u32 = 250;
+/// Contents of a new object that are not owned objects.
+const MAX_OBJECT_CELLS: usize = 10;
+
 impl Exec<'_> {
     /// The summary, after `run`.
     pub fn summarise(&mut self) -> Summary {
         if self.limit.is_some() {
             return Summary::opaque();
         }
-        let Some((mut state, value)) = self.merged_exit() else {
+        let Some((state, value)) = self.joined_exits() else {
             return Summary::never_returns();
         };
+        let summary = self.export_prepared(state, value, EXACT);
+        if summary.pool.len() <= MAX_POOL {
+            return summary;
+        }
+        let Some((state, value)) = self.chosen_exits() else {
+            return Summary::never_returns();
+        };
+        self.export_prepared(state, value, BY_OUTCOME)
+    }
+
+    fn export_prepared(
+        &mut self,
+        mut state: State,
+        mut value: Option<Term>,
+        sizes: Sizes,
+    ) -> Summary {
         self.release_counted(&mut state);
         self.note_stars(&mut state);
         self.escape_unnameable(&mut state);
-        let mut summary = Summary::opaque();
-        self.keep_nearest_cells(&mut state);
-        for limit in CONDITION_LIMITS {
-            summary = self.export(&state, value, limit);
-            if summary.pool.len() <= MAX_POOL {
-                break;
-            }
-        }
-        summary
-    }
-
-    fn merged_exit(&mut self) -> Option<(State, Option<Term>)> {
-        let mut exits: Vec<(State, Option<Term>)> = Vec::new();
-        for i in 0..self.exits.len() {
-            let state = self.exits[i].state.clone();
-            let value = self.exits[i].value.map(|v| self.pruned(&state, v));
-            exits.push((state, value));
-        }
-        let mut merged = exits.pop()?;
-        while let Some((state, value)) = exits.pop() {
-            merged = self.join_outcomes(state, value, merged.0, merged.1);
-        }
-        Some(merged)
+        self.keep_nearest_cells(&mut state, sizes.cells);
+        self.give_up_large_values(&mut state, &mut value);
+        self.export(&state, value, sizes.condition)
     }
 
     /// A value without the alternatives that the path rules out.
@@ -137,7 +144,7 @@ impl Exec<'_> {
         }
     }
 
-    fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {
+    pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {
         let mut found = FxHashSet::default();
         let mut seen = FxHashSet::default();
         let mut work = vec![t];
@@ -198,7 +205,7 @@ impl Exec<'_> {
     }
 
     /// Forgets external cells beyond the number that callers are told of.
-    fn keep_nearest_cells(&mut self, state: &mut State) {
+    fn keep_nearest_cells(&mut self, state: &mut State, most: usize) {
         let mut cells: Vec<(u32, Cell)> = Vec::new();
         for (&(base, slot), _) in &state.mem {
             let depth = match self.kind(base) {
@@ -213,19 +220,47 @@ impl Exec<'_> {
                 cells.push((depth, (base, slot)));
             }
         }
-        if cells.len() <= MAX_CELLS {
+        if cells.len() <= most {
             return;
         }
         cells.sort_unstable();
-        for (_, cell) in cells.split_off(MAX_CELLS) {
+        for (_, cell) in cells.split_off(most) {
             if let Some(value) = state.mem.remove(&cell) {
                 self.escape(state, value);
             }
         }
     }
 
+    /// A pointer with more alternatives than anybody will follow is out of sight.
+    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>) {
+        let large: Vec<(Cell, Term)> = state
+            .mem
+            .iter()
+            .filter(|((_, slot), t)| slot.is_contents() && self.terms.size(**t) > MAX_VALUE)
+            .map(|(cell, t)| (*cell, *t))
+            .collect();
+        for (cell, t) in large {
+            let unknown = self.out_of_sight(state, t);
+            state.mem.insert(cell, unknown);
+        }
+        if let Some(t) = value.filter(|t| self.terms.size(*t) > MAX_VALUE) {
+            *value = Some(self.out_of_sight(state, t));
+        }
+    }
+
+    fn out_of_sight(&mut self, state: &mut State, t: Term) -> Term {
+        if let Node::Tuple(_) = self.terms.node(t) {
+            return t;
+        }
+        if self.terms.bits(t) == 64 {
+            self.escape(state, t);
+        }
+        let bits = self.terms.bits(t).max(1);
+        self.opaque(bits, What::Unknown, "", Loc::default())
+    }
+
     /// Whether a caller can name the base.
-    fn is_nameable(&self, base: Base) -> bool {
+    pub(crate) fn is_nameable(&self, base: Base) -> bool {
         match self.kind(base) {
             BaseKind::Global(_) | BaseKind::Heap(_) | BaseKind::Func(_) | BaseKind::VarArgs => true,
             BaseKind::Pointee => match self.terms.as_pointee(base) {
@@ -237,7 +272,7 @@ impl Exec<'_> {
     }
 
     /// How many dereferences lead from the function's inputs to this pointer.
-    fn pointer_depth(&self, t: Term) -> Option<u32> {
+    pub(crate) fn pointer_depth(&self, t: Term) -> Option<u32> {
         match self.terms.node(t) {
             Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
                 SymKind::Arg(_) => Some(0),
@@ -257,6 +292,19 @@ impl Exec<'_> {
                 self.pointer_depth(*lhs)
             }
             Node::Addr { base, .. } => self.pointer_depth(self.terms.as_pointee(*base)?),
+            _ => None,
+        }
+    }
+
+    /// The base whose initial contents a pointer was.
+    fn holder_of(&self, pointer: Term) -> Option<Base> {
+        match self.terms.node(pointer) {
+            Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
+                SymKind::Init { base, .. } => Some(*base),
+                _ => None,
+            },
+            Node::Bin { lhs, .. } => self.holder_of(*lhs),
+            Node::Addr { base, .. } => self.holder_of(self.terms.as_pointee(*base)?),
             _ => None,
         }
     }
@@ -355,6 +403,9 @@ impl Exporter<'_, '_> {
             if slot.is_contents() && self.is_unchanged(state, base, slot, value) {
                 continue;
             }
+            if slot == Slot::Escaped && !self.escape_matters(state, base, value) {
+                continue;
+            }
             if slot.is_contents() && self.exec.terms.bits(value) < 64 {
                 let count = numbers.entry(base).or_default();
                 *count += 1;
@@ -375,6 +426,20 @@ impl Exporter<'_, '_> {
             && self.exec.initial(state, base, slot, bits) == value
     }
 
+    /// Only what the caller itself may own: what arguments lead to, and not through something
+    /// that escapes as a whole.
+    fn escape_matters(&self, state: &State, base: Base, escaped: Term) -> bool {
+        let exec = &self.exec;
+        let Some(pointer) = exec.terms.as_pointee(base) else { return false };
+        match exec.holder_of(pointer) {
+            None => true,
+            Some(holder) => {
+                let kept = state.fact(holder, Slot::Escaped);
+                exec.kind(holder) == BaseKind::Pointee && kept != Terms::TRUE && kept != escaped
+            }
+        }
+    }
+
     fn object_effects(&mut self, state: &State) -> Vec<Effect> {
         let mut effects = Vec::new();
         let mut done = FxHashSet::default();
@@ -383,14 +448,31 @@ impl Exporter<'_, '_> {
                 continue;
             }
             let base = self.exec.objects[id.0 as usize].base;
-            let cells: Vec<(Slot, Term)> = state.cells_of(base).collect();
-            for (slot, value) in cells {
+            for (slot, value) in self.told_cells(state, base) {
                 if value != Terms::FALSE || slot == Slot::Live {
                     self.effect(state, base, slot, value, &mut effects);
                 }
             }
         }
         effects
+    }
+
+    /// The cells of a new object that callers are told of: facts, owned objects, then the first
+    /// others. When some are left out, unwritten ones are unknown rather than initial.
+    fn told_cells(&mut self, state: &State, base: Base) -> Vec<(Slot, Term)> {
+        let (mut told, mut rest) = (Vec::new(), Vec::new());
+        for (slot, value) in state.cells_of(base) {
+            let first = !slot.is_contents() || self.exec.terms.has_addr(value);
+            if first { told.push((slot, value)) } else { rest.push((slot, value)) }
+        }
+        if rest.len() > MAX_OBJECT_CELLS {
+            rest.truncate(MAX_OBJECT_CELLS);
+            let unknown = self.exec.opaque(64, What::Unknown, "", Loc::default());
+            told.retain(|(slot, _)| *slot != Slot::Epoch);
+            told.push((Slot::Epoch, unknown));
+        }
+        told.extend(rest);
+        told
     }
 
     fn effect(

@@ -14,6 +14,7 @@ mod inst;
 mod leak;
 mod memory;
 mod model;
+mod outcome;
 mod state;
 mod summary;
 mod vocabulary;

@@ -15,6 +15,10 @@ use rustc_hash::FxHashSet;
 const MAX_LEAVES: usize = 24;
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
+/// A condition of escape that is larger than this is taken as met.
+const MAX_ESCAPE_CONDITION: u32 = 80;
+/// Objects of callers that escape are followed as far as this many dereferences away.
+const MAX_ESCAPE_DEPTH: u32 = 2;
 /// How deep contents escape with their owner.
 const ESCAPE_DEPTH: u32 = 4;
 
@@ -548,65 +552,61 @@ impl Exec<'_> {
     }
 
     pub fn escape_if(&mut self, state: &mut State, value: Term, cond: Term) {
-        let mut seen = FxHashSet::default();
-        self.escape_deep(state, value, cond, ESCAPE_DEPTH, &mut seen);
-    }
-
-    fn escape_deep(
-        &mut self,
-        state: &mut State,
-        value: Term,
-        cond: Term,
-        depth: u32,
-        seen: &mut FxHashSet<Base>,
-    ) {
-        let targets = match self.leaves(state, value) {
-            Some(leaves) => leaves
-                .iter()
-                .filter_map(|l| match l.target {
-                    Leaves::Cell(base, _) => Some((base, l.cond)),
-                    Leaves::Int => None,
-                })
-                .collect(),
-            None => self.all_bases(value).into_iter().map(|b| (b, Terms::TRUE)).collect::<Vec<_>>(),
-        };
-        for (base, leaf_cond) in targets {
+        for (base, leaf_cond) in self.targets(state, value) {
             let when = self.terms.and2(cond, leaf_cond);
-            self.escape_base(state, base, when, depth, seen);
+            self.escape_base(state, base, when);
         }
     }
 
-    fn escape_base(
-        &mut self,
-        state: &mut State,
-        base: Base,
-        when: Term,
-        depth: u32,
-        seen: &mut FxHashSet<Base>,
-    ) {
-        if when == Terms::FALSE
-            || matches!(self.kind(base), BaseKind::Func(_) | BaseKind::Global(_))
-            || !seen.insert(base)
-        {
-            return;
-        }
-        let old = state.fact(base, Slot::Escaped);
-        let escaped = self.terms.or2(old, when);
-        state.mem.insert((base, Slot::Escaped), escaped);
-        if depth > 0 {
-            let inner: Vec<Term> = state
-                .contents_of(base)
-                .map(|(_, t)| t)
-                .filter(|&t| self.terms.has_addr(t) || self.mentions_input(t))
-                .collect();
-            for t in inner {
-                self.escape_deep(state, t, when, depth - 1, seen);
+    /// A base escapes with all that it leads to, which is not told apart any further.
+    fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(base, ESCAPE_DEPTH)];
+        while let Some((base, depth)) = work.pop() {
+            if when == Terms::FALSE || !self.may_be_owned(base) || !seen.insert(base) {
+                continue;
+            }
+            let old = state.fact(base, Slot::Escaped);
+            if old == Terms::TRUE {
+                // What is stored in it later is out of sight by being there.
+                continue;
+            }
+            let mut escaped = self.terms.or2(old, when);
+            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION {
+                escaped = Terms::TRUE;
+            }
+            state.mem.insert((base, Slot::Escaped), escaped);
+            if depth > 0 {
+                let inner: Vec<Term> = state
+                    .contents_of(base)
+                    .map(|(_, t)| t)
+                    .filter(|&t| self.terms.has_addr(t) || self.is_callers(t))
+                    .collect();
+                for t in inner {
+                    work.extend(self.all_bases(t).into_iter().map(|b| (b, depth - 1)));
+                }
             }
         }
     }
 
-    fn mentions_input(&self, t: Term) -> bool {
-        self.terms.bits(t) == 64 && matches!(self.terms.node(t), Node::Sym(_) | Node::Ite { .. })
+    /// Whether this function or its caller may have to release the base.
+    fn may_be_owned(&self, base: Base) -> bool {
+        match self.kind(base) {
+            BaseKind::Pointee => {
+                let pointer = self.terms.as_pointee(base);
+                let depth = pointer.and_then(|p| self.pointer_depth(p));
+                depth.is_some_and(|d| d <= MAX_ESCAPE_DEPTH)
+            }
+            BaseKind::Func(_) | BaseKind::Global(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a pointer is an argument or what an argument points to: the caller may own it.
+    fn is_callers(&self, t: Term) -> bool {
+        self.terms.bits(t) == 64
+            && matches!(self.terms.node(t), Node::Sym(_))
+            && self.pointer_depth(t).is_some_and(|d| d <= 1)
     }
 
     /// Every base whose address occurs anywhere in a term.

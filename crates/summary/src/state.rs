@@ -11,11 +11,12 @@ use leakproof_guard::{Base, Cmp, Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
 pub type Cell = (Base, Slot);
+pub type Cells = OrdMap<Cell, Term>;
 
 #[derive(Clone)]
 pub struct State {
     pub pc: Pc,
-    pub mem: OrdMap<Cell, Term>,
+    pub mem: Cells,
 }
 
 impl State {
