@@ -10,7 +10,7 @@ use leakproof_findings::Finding;
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
-use leakproof_smt::{Answer, solve};
+use leakproof_smt::{Answer, Session};
 use leakproof_summary::{Candidate, Context, Exec, Limit, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -137,6 +137,7 @@ fn find_leaks(
 ) {
     let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
     let mut found = FxHashSet::default();
+    let mut session = Session::new();
     for candidate in candidates {
         let object = &exec.objects[candidate.object.0 as usize];
         if !is_reported(env, &object.family) {
@@ -155,7 +156,7 @@ fn find_leaks(
             return;
         }
         let before = outcome.findings.len();
-        judge(env, exec, &candidate, outcome);
+        judge(env, exec, &candidate, &mut session, outcome);
         if outcome.findings.len() > before {
             found.insert((site, exit));
         }
@@ -163,13 +164,19 @@ fn find_leaks(
 }
 
 /// Stage 2: one question about one candidate.
-fn judge(env: &Env<'_>, exec: &mut Exec<'_>, candidate: &Candidate, outcome: &mut Outcome) {
+fn judge(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    candidate: &Candidate,
+    session: &mut Session,
+    outcome: &mut Outcome,
+) {
     if is_contradiction(&exec.terms, candidate.condition) {
         outcome.infeasible += 1;
         return;
     }
     outcome.queries += 1;
-    match solve(&exec.terms, candidate.condition, env.options.solver) {
+    match session.solve(&exec.terms, candidate.condition, env.options.solver) {
         Answer::Unsat => outcome.infeasible += 1,
         Answer::Unknown => {
             // Undecided questions are counted and named, not reported: where the solver gives up,

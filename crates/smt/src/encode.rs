@@ -1,8 +1,10 @@
-//! Terms as Z3 expressions.
+//! Atoms as Z3 expressions.
 //!
-//! Every term is encoded once, children first and without recursion, so that deep terms cannot
-//! exhaust the stack.
+//! The truth of conditions inside values is given, so no if-then-else is left. Every term is
+//! encoded once, children first and without recursion, so that deep terms cannot exhaust the
+//! stack.
 
+use crate::theory::Truth;
 use leakproof_guard::{
     Assignment, BaseInfo, Cast, Cmp, Node, Op, Sym, Term, Terms, base_address, for_each_child,
 };
@@ -18,6 +20,7 @@ enum Expr {
 
 pub struct Encoder<'a> {
     terms: &'a Terms,
+    truth: Truth<'a>,
     done: FxHashMap<Term, Expr>,
     syms: Vec<(Sym, Expr)>,
     anys: Vec<(Term, BV)>,
@@ -25,9 +28,10 @@ pub struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub fn new(terms: &'a Terms) -> Self {
+    pub fn new(terms: &'a Terms, truth: Truth<'a>) -> Self {
         Self {
             terms,
+            truth,
             done: FxHashMap::default(),
             syms: Vec::new(),
             anys: Vec::new(),
@@ -68,14 +72,18 @@ impl<'a> Encoder<'a> {
                 continue;
             }
             if expanded {
-                let expr = self.encode(t);
+                let given = t != root && self.terms.bits(t) == 1;
+                let expr = if given { self.given(t) } else { self.encode(t) };
                 self.done.insert(t, expr);
                 continue;
             }
             stack.push((t, true));
             let node = self.terms.node(t);
-            if !matches!(node, Node::Any(_)) {
-                for_each_child(node, |c| stack.push((c, false)));
+            match node {
+                Node::Any(_) => {}
+                Node::Ite { .. } => stack.push((self.chosen(t), false)),
+                _ if t != root && self.terms.bits(t) == 1 => {}
+                _ => for_each_child(node, |c| stack.push((c, false))),
             }
             if let Node::Addr { base, .. } | Node::Elem { base, .. } = node
                 && let BaseInfo::Pointee(p) = self.terms.base_info(*base)
@@ -83,6 +91,24 @@ impl<'a> Encoder<'a> {
                 stack.push((p, false));
             }
         }
+    }
+
+    /// The branch of an if-then-else that its condition's truth says.
+    fn chosen(&self, t: Term) -> Term {
+        match *self.terms.node(t) {
+            Node::Ite { cond, then, otherwise } => {
+                if (self.truth)(cond) {
+                    then
+                } else {
+                    otherwise
+                }
+            }
+            _ => t,
+        }
+    }
+
+    fn given(&self, t: Term) -> Expr {
+        Expr::Bool(Bool::from_bool((self.truth)(t)))
     }
 
     fn bool_of(&self, t: Term) -> Bool {
@@ -121,19 +147,10 @@ impl<'a> Encoder<'a> {
             Node::Elem { base, offset, index, .. } => {
                 Expr::Bits(self.base(*base) + BV::from_i64(*offset, 64) + self.sized(*index, 64))
             }
-            Node::Not(x) => Expr::Bool(self.bool_of(*x).not()),
-            Node::And(ts) => {
-                let parts: Vec<Bool> = ts.iter().map(|&x| self.bool_of(x)).collect();
-                Expr::Bool(Bool::and(&parts))
-            }
-            Node::Or(ts) => {
-                let parts: Vec<Bool> = ts.iter().map(|&x| self.bool_of(x)).collect();
-                Expr::Bool(Bool::or(&parts))
-            }
-            Node::Ite { cond, then, otherwise } => {
+            Node::Not(_) | Node::And(_) | Node::Or(_) => self.given(t),
+            Node::Ite { .. } => {
                 let bits = u32::from(self.terms.bits(t));
-                let (a, b) = (self.sized(*then, bits), self.sized(*otherwise, bits));
-                Expr::Bits(self.bool_of(*cond).ite(&a, &b))
+                Expr::Bits(self.sized(self.chosen(t), bits))
             }
             Node::Cmp { cmp, lhs, rhs } => Expr::Bool(self.comparison(*cmp, *lhs, *rhs)),
             // Products and quotients of two unknowns cost the solver more than they tell.

@@ -1,58 +1,46 @@
-//! The only crate that links an SMT solver (Z3): one question in, one answer out.
+//! The only crate that links solvers: is a formula satisfiable, and by which values?
 //!
-//! Integers are bit-vectors of their C width, pointers bit-vectors of 64 bits; distinct objects
-//! have fixed, far-apart addresses. One solver context per thread, dropped with the thread.
+//! A question is answered lazily. Its boolean skeleton goes to a SAT solver, comparisons being
+//! propositions about which only the obvious is known; the few comparisons that a propositional
+//! model needs go to Z3, with integers as bit-vectors of their C width; what Z3 refutes is
+//! learned by the skeleton, and so on until either agrees to the end. Most questions never get
+//! as far as Z3.
 
 mod encode;
+mod order;
+mod session;
+mod skeleton;
+mod theory;
 
-use encode::Encoder;
-use leakproof_guard::{Assignment, Term, Terms};
-use z3::{Params, SatResult, Solver};
+use leakproof_guard::Assignment;
+pub use session::Session;
 
-/// The solver's answer.
+/// The answer to one question.
 #[derive(Debug)]
 pub enum Answer {
     /// Satisfiable, by these values.
     Sat(Assignment),
     Unsat,
-    /// Time or resource limit.
+    /// A limit was met.
     Unknown,
 }
 
-/// Limits of one question. `resources` counts Z3's own steps, so that the answer does not depend
-/// on how busy the machine is; `milliseconds` is the safety net behind it.
+/// Limits of one question. All count steps, so that the answer does not depend on how busy the
+/// machine is; `milliseconds` is the safety net behind them.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    pub milliseconds: u32,
+    /// Exchanges between skeleton and theory.
+    pub rounds: u32,
+    /// Conflicts of the SAT solver.
+    pub conflicts: u64,
+    /// Z3's own steps, and time, for one set of comparisons.
     pub resources: u32,
+    pub milliseconds: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { milliseconds: 5_000, resources: 300_000 }
-    }
-}
-
-/// Is there an assignment that makes `formula` true?
-pub fn solve(terms: &Terms, formula: Term, limits: Limits) -> Answer {
-    let solver = Solver::new_for_logic("QF_BV").unwrap_or_default();
-    let mut params = Params::new();
-    params.set_u32("timeout", limits.milliseconds);
-    params.set_u32("rlimit", limits.resources);
-    solver.set_params(&params);
-    let mut encoder = Encoder::new(terms);
-    let goal = encoder.boolean(formula);
-    solver.assert(&goal);
-    for axiom in encoder.take_axioms() {
-        solver.assert(&axiom);
-    }
-    match solver.check() {
-        SatResult::Unsat => Answer::Unsat,
-        SatResult::Unknown => Answer::Unknown,
-        SatResult::Sat => match solver.get_model() {
-            Some(model) => Answer::Sat(encoder.assignment(&model)),
-            None => Answer::Unknown,
-        },
+        Self { rounds: 60, conflicts: 20_000, resources: 200_000, milliseconds: 2_000 }
     }
 }
 

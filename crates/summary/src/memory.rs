@@ -306,12 +306,22 @@ impl Exec<'_> {
         for leaf in leaves {
             match leaf.target {
                 Leaves::Cell(base, slot) => {
+                    if self.is_inside_structure(base) {
+                        self.escape_if(state, value, leaf.cond);
+                    }
                     self.write(state, base, slot, leaf.cond, value, leaf.any, at);
                 }
                 // The program would crash here: nothing on this path is a leak.
                 Leaves::Int => self.escape_if(state, value, leaf.cond),
             }
         }
+    }
+
+    /// Whether a base belongs to a structure of somebody else that this function only walked
+    /// into: what is hung up there is the structure's from then on.
+    fn is_inside_structure(&self, base: Base) -> bool {
+        self.kind(base) == BaseKind::Pointee
+            && !self.terms.as_pointee(base).is_some_and(|p| self.pointer_depth(p) == Some(0))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one update, fully described")]

@@ -1,0 +1,94 @@
+//! Are these comparisons possible together? Z3 decides, about bit-vectors.
+//!
+//! Conditions inside values are not part of the question: their truth is given, so every
+//! if-then-else is one of its branches.
+
+use crate::Limits;
+use crate::encode::Encoder;
+use leakproof_guard::{Assignment, BaseInfo, Node, Term, Terms, for_each_child};
+use rustc_hash::FxHashSet;
+use z3::ast::Bool;
+use z3::{Params, SatResult, Solver};
+
+pub enum Verdict {
+    Consistent(Assignment),
+    /// Atoms that exclude each other.
+    Inconsistent(Vec<(Term, bool)>),
+    Unknown,
+}
+
+/// What is given about the truth of conditions.
+pub type Truth<'t> = &'t dyn Fn(Term) -> bool;
+
+pub fn check(terms: &Terms, atoms: &[(Term, bool)], truth: Truth<'_>, limits: Limits) -> Verdict {
+    let atoms: Vec<(Term, bool)> =
+        atoms.iter().copied().filter(|(t, _)| !matches!(terms.node(*t), Node::Sym(_))).collect();
+    if atoms.is_empty() {
+        return Verdict::Consistent(Assignment::default());
+    }
+    let solver = Solver::new();
+    let mut params = Params::new();
+    params.set_u32("timeout", limits.milliseconds);
+    params.set_u32("rlimit", limits.resources);
+    solver.set_params(&params);
+    let mut encoder = Encoder::new(terms, truth);
+    let mut trackers = Vec::new();
+    for (i, &(atom, holds)) in atoms.iter().enumerate() {
+        let goal = encoder.boolean(atom);
+        let tracker = Bool::new_const(format!("atom{i}"));
+        solver.assert(tracker.implies(if holds { goal } else { goal.not() }));
+        trackers.push(tracker);
+    }
+    for axiom in encoder.take_axioms() {
+        solver.assert(&axiom);
+    }
+    match solver.check_assumptions(&trackers) {
+        SatResult::Unknown => Verdict::Unknown,
+        SatResult::Sat => match solver.get_model() {
+            Some(model) => Verdict::Consistent(encoder.assignment(&model)),
+            None => Verdict::Unknown,
+        },
+        SatResult::Unsat => {
+            let core = solver.get_unsat_core();
+            let used = trackers.iter().zip(&atoms).filter(|(t, _)| core.contains(t));
+            Verdict::Inconsistent(used.map(|(_, atom)| *atom).collect())
+        }
+    }
+}
+
+/// Calls `f` for every condition that decides between alternatives in an atom's operands.
+pub fn for_each_condition(
+    terms: &Terms,
+    atom: Term,
+    truth: Truth<'_>,
+    f: &mut dyn FnMut(Term, bool),
+) {
+    let mut seen = FxHashSet::default();
+    let mut work = Vec::new();
+    for_each_child(terms.node(atom), |c| work.push(c));
+    while let Some(t) = work.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        if terms.bits(t) == 1 {
+            f(t, truth(t));
+            continue;
+        }
+        match terms.node(t) {
+            Node::Any(_) => {}
+            Node::Ite { cond, then, otherwise } => {
+                let holds = truth(*cond);
+                f(*cond, holds);
+                work.push(if holds { *then } else { *otherwise });
+            }
+            node => {
+                if let Node::Addr { base, .. } | Node::Elem { base, .. } = node
+                    && let BaseInfo::Pointee(p) = terms.base_info(*base)
+                {
+                    work.push(p);
+                }
+                for_each_child(node, |c| work.push(c));
+            }
+        }
+    }
+}

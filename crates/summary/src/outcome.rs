@@ -1,0 +1,151 @@
+//! The exits of a function as one state, for its summary.
+//!
+//! Exactly, as long as that is small: every difference between two exits depends on the paths
+//! that led to them. Otherwise by outcome: exits that return the same kind of value and did the
+//! same to every object are one outcome, and which of them a call has is a private symbol. So
+//! everything that one outcome does stays together, whatever the conditions that were cut.
+
+use crate::exec::Exec;
+use crate::state::{Cell, PathConditions, State};
+use crate::vocabulary::{BaseKind, Slot, SymKind, What};
+use leakproof_guard::{Node, Term, Terms};
+use leakproof_ir::Loc;
+
+/// More outcomes than this are not told apart.
+const MAX_OUTCOMES: usize = 10;
+/// What callers are told about when an outcome happens: so many conditions of at most this size.
+const MAX_LITERALS: usize = 8;
+const MAX_LITERAL: u32 = 10;
+
+/// What a caller can tell about a returned value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Returned {
+    Nothing,
+    Null,
+    Negative,
+    Positive,
+    Object(u32),
+    Unknown,
+}
+
+/// What tells outcomes apart: the value, and the facts about objects that are certain.
+type Key = (Returned, Vec<(Cell, bool)>);
+
+impl Exec<'_> {
+    /// All exits joined by their path conditions.
+    pub(crate) fn joined_exits(&mut self) -> Option<(State, Option<Term>)> {
+        let mut exits = self.pruned_exits();
+        let mut merged = exits.pop()?;
+        while let Some((state, value)) = exits.pop() {
+            merged = self.join_outcomes(state, value, merged.0, merged.1);
+        }
+        Some(merged)
+    }
+
+    /// All exits joined by private symbols that say which outcome it was.
+    pub(crate) fn chosen_exits(&mut self) -> Option<(State, Option<Term>)> {
+        let mut outcomes = self.outcomes();
+        let (last, value) = outcomes.pop()?;
+        let mut conditions = vec![self.kept_literals(&last)];
+        let mut merged = (State { pc: PathConditions::ROOT, mem: last.mem }, value);
+        while let Some((state, value)) = outcomes.pop() {
+            let name = self.function.source_name.clone();
+            let chosen = self.opaque(1, What::Choice, &name, Loc::default());
+            let literals = self.kept_literals(&state);
+            let rest = self.terms.and(conditions);
+            conditions = vec![self.terms.ite(chosen, literals, rest)];
+            let mem = self.chosen_cells(&state, &merged.0, chosen);
+            let value = match (value, merged.1) {
+                (Some(x), Some(y)) => Some(self.terms.ite(chosen, x, y)),
+                (x, y) => x.or(y),
+            };
+            merged = (State { pc: PathConditions::ROOT, mem }, value);
+        }
+        let condition = self.terms.and(conditions);
+        merged.0.pc = self.pcs.extend(&mut self.terms, PathConditions::ROOT, condition)?;
+        Some(merged)
+    }
+
+    fn pruned_exits(&mut self) -> Vec<(State, Option<Term>)> {
+        let mut exits = Vec::new();
+        for i in 0..self.exits.len() {
+            let state = self.exits[i].state.clone();
+            let value = self.exits[i].value.map(|v| self.pruned(&state, v));
+            exits.push((state, value));
+        }
+        exits
+    }
+
+    /// The exits, those of the same outcome joined.
+    fn outcomes(&mut self) -> Vec<(State, Option<Term>)> {
+        let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
+        for (state, value) in self.pruned_exits() {
+            let key = self.outcome_key(&state, value);
+            let same = list.iter().position(|(k, ..)| *k == key);
+            let full = list.len() >= MAX_OUTCOMES;
+            let alike = || list.iter().position(|(k, ..)| k.0 == key.0).or(Some(0));
+            match same.or_else(|| if full { alike() } else { None }) {
+                Some(i) => {
+                    let (key, other, w) = list.remove(i);
+                    let (state, value) = self.join_outcomes(other, w, state, value);
+                    list.insert(i, (key, state, value));
+                }
+                None => list.push((key, state, value)),
+            }
+        }
+        list.into_iter().map(|(_, state, value)| (state, value)).collect()
+    }
+
+    fn outcome_key(&mut self, state: &State, value: Option<Term>) -> Key {
+        let facts = state
+            .mem
+            .iter()
+            .filter(|((base, slot), _)| {
+                matches!(slot, Slot::Live | Slot::Freed | Slot::Escaped)
+                    && matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Pointee)
+            })
+            .map(|(cell, t)| (*cell, *t))
+            .collect::<Vec<_>>();
+        let mut certain = Vec::new();
+        for (cell, t) in facts {
+            match self.pcs.simplify(&mut self.terms, state.pc, t) {
+                Terms::TRUE => certain.push((cell, true)),
+                Terms::FALSE => {}
+                _ => certain.push((cell, false)),
+            }
+        }
+        (self.returned_kind(value), certain)
+    }
+
+    fn returned_kind(&self, value: Option<Term>) -> Returned {
+        let Some(t) = value else { return Returned::Nothing };
+        match (self.terms.node(t), self.terms.as_signed(t)) {
+            (_, Some(0)) | (Node::Bool(false), _) => Returned::Null,
+            (_, Some(n)) if n < 0 => Returned::Negative,
+            (_, Some(_)) | (Node::Bool(true), _) => Returned::Positive,
+            (Node::Addr { base, .. }, _) => Returned::Object(base.0),
+            _ => Returned::Unknown,
+        }
+    }
+
+    /// The small conditions on inputs that hold whenever `state` is reached.
+    fn kept_literals(&mut self, state: &State) -> Term {
+        let path = self.pcs.path(state.pc);
+        let mut kept: Vec<Term> = path
+            .into_iter()
+            .filter(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t))
+            .collect();
+        kept.sort_by_key(|&t| self.terms.size(t));
+        kept.truncate(MAX_LITERALS);
+        self.terms.and(kept)
+    }
+
+    fn speaks_of_inputs(&self, t: Term) -> bool {
+        let symbols = self.symbols_in(t);
+        symbols.iter().all(|s| match &self.sym_kinds[s.0 as usize] {
+            SymKind::Arg(_) => true,
+            SymKind::Init { base, epoch, .. } => *epoch == Terms::NULL && self.is_nameable(*base),
+            SymKind::Opaque(_) => false,
+        })
+    }
+}
