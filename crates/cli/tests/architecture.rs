@@ -17,6 +17,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["leakproof-summary"],
     &["leakproof-detect"],
+    &["leakproof-fix"],
     &["leakproof"],
     &["xtask"],
 ];
@@ -29,6 +30,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("indicatif", &["leakproof"]),
     ("ctrlc", &["leakproof"]),
     ("rustix", &["leakproof-frontend"]),
+    ("tree-sitter", &["leakproof-fix"]),
     ("postcard", &["leakproof-frontend"]),
 ];
 

@@ -4,7 +4,9 @@
 //! only base cases count; each later round knows the summaries of the one before.
 
 use crate::Options;
+use crate::audit::{self, Judgement};
 use crate::finding;
+use crate::pairs::{self, Pair};
 use crate::schedule::Summaries;
 use leakproof_findings::Finding;
 use leakproof_guard::is_contradiction;
@@ -43,6 +45,8 @@ pub struct Outcome {
     pub queries: u64,
     pub timeouts: u64,
     pub limited: Option<String>,
+    pub judgements: Vec<Judgement>,
+    pub pairs: Vec<Pair>,
 }
 
 /// Analyses a component and publishes its summaries.
@@ -112,7 +116,13 @@ fn run_function(
     let Some(mut exec) = Exec::new(context, f) else {
         return (Summary::opaque(), outcome);
     };
+    let watches = if report { audit::watches_in(env, f) } else { Vec::new() };
+    exec.audit = (!watches.is_empty()).then(leakproof_summary::Audit::default);
     exec.run();
+    outcome.judgements = audit::judge(env, &mut exec, &watches);
+    if report && env.options.pairs {
+        outcome.pairs = pairs::of(env, &exec);
+    }
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
     outcome.objects = exec.objects.len() as u64;
     outcome.limited = exec.limit.map(|l| match l {

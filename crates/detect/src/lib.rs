@@ -5,14 +5,18 @@
 //! candidate is one question to the solver (stage 2); an answer with a model becomes a finding.
 //! Output does not depend on thread count or hash order.
 
+mod audit;
 mod component;
 mod describe;
 mod finding;
 mod options;
+mod pairs;
 mod path;
 mod schedule;
 
+pub use audit::{Judgement, Problem, ProblemKind, Watch};
 pub use options::Options;
+pub use pairs::{Pair, Releaser};
 
 use component::Outcome;
 use leakproof_findings::{Finding, REPORT_VERSION, Report, Skipped, Stats};
@@ -21,10 +25,25 @@ use leakproof_program::{Andersen, CallGraph, Program};
 
 /// Finds the leaks of a program.
 pub fn check(program: &Program, models: &Library, options: &Options) -> Report {
+    examine(program, models, options).report
+}
+
+/// The leaks of a program, and what `Options::watch` and `Options::pairs` asked for.
+#[derive(Debug, Default)]
+pub struct Examination {
+    pub report: Report,
+    pub judgements: Vec<Judgement>,
+    pub pairs: Vec<Pair>,
+}
+
+/// Finds the leaks of a program and judges its watched releases.
+pub fn examine(program: &Program, models: &Library, options: &Options) -> Examination {
     let points_to = Andersen::solve(program, models);
     let calls = CallGraph::build(program, &points_to, models);
-    let outcomes = schedule::run(program, &calls, models, options);
-    report(program, outcomes, options)
+    let mut outcomes = schedule::run(program, &calls, models, options);
+    let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
+    let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();
+    Examination { report: report(program, outcomes, options), judgements, pairs }
 }
 
 fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {

@@ -1,5 +1,6 @@
 //! What a user can choose about the analysis.
 
+use crate::audit::Watch;
 use leakproof_smt::Limits;
 use leakproof_summary::Budget;
 use std::collections::BTreeSet;
@@ -14,6 +15,10 @@ pub struct Options {
     pub at_exit: bool,
     /// Resource families reported besides memory (`file`, `dir`, ...).
     pub families: BTreeSet<String>,
+    /// Releases to judge.
+    pub watch: Vec<Watch>,
+    /// Whether to collect which function releases what another one allocates.
+    pub pairs: bool,
     pub budget: Budget,
     pub solver: Limits,
 }
@@ -25,6 +30,8 @@ impl Default for Options {
             level: 1,
             at_exit: false,
             families: BTreeSet::new(),
+            watch: Vec::new(),
+            pairs: false,
             budget: Budget::default(),
             solver: Limits::default(),
         }

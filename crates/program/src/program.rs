@@ -58,6 +58,11 @@ impl Program {
         Program { modules, bindings, definitions }
     }
 
+    /// The modules again, as they were given.
+    pub fn into_modules(self) -> Vec<Module> {
+        self.modules
+    }
+
     pub fn modules(&self) -> &[Module] {
         &self.modules
     }

@@ -131,6 +131,8 @@ pub struct Exec<'a> {
     /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
+    /// Kept for those who have to judge releases.
+    pub audit: Option<crate::audit::Audit>,
     env: Vec<Option<Term>>,
     def_loop: Vec<Option<LoopId>>,
     pending: FxHashMap<BlockId, Vec<Edge>>,
@@ -181,6 +183,7 @@ impl<'a> Exec<'a> {
             recursive_frees: FxHashSet::default(),
             steps: 0,
             limit: None,
+            audit: None,
             env: vec![None; function.values.len()],
             def_loop,
             pending: FxHashMap::default(),

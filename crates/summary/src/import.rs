@@ -328,6 +328,8 @@ impl Exec<'_> {
                     continue;
                 }
                 if !first {
+                    let whole = self.terms.addr(base, 0);
+                    self.log_release(state, whole, when, call.inst, at);
                     self.free_base(state, base, when, call.inst, at);
                     for &slot in freed {
                         let inner = self.read(state, base, slot, 64);

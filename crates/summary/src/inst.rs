@@ -12,6 +12,7 @@ impl Exec<'_> {
         let body = self.body;
         let inst = &body.insts[id];
         let loc = inst.loc;
+        self.log_touch(id, state);
         let ty = inst.result.map_or(Ty::Void, |v| self.function.ty(v));
         let result = match &inst.kind {
             InstKind::Phi { .. } => return true,

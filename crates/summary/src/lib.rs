@@ -4,6 +4,7 @@
 //! for callers and the objects that may leak at its exits. It does no IO and cannot fail: budgets
 //! are results.
 
+mod audit;
 mod call;
 mod cfg;
 mod context;
@@ -19,9 +20,11 @@ mod state;
 mod summary;
 mod vocabulary;
 
+pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};
 pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Visit};
 pub use leak::Candidate;
+pub use memory::{Leaf, Leaves};
 pub use state::{Cell, PathConditions, Pc, State};
 pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 pub use vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};

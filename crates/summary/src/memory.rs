@@ -508,6 +508,7 @@ impl Exec<'_> {
 
     /// The object that `pointer` refers to is released under `cond`.
     pub fn free(&mut self, state: &mut State, pointer: Term, cond: Term, inst: InstId, at: Place) {
+        self.log_release(state, pointer, cond, inst, at);
         let Some(leaves) = self.leaves(state, pointer) else {
             self.escape(state, pointer);
             return;

@@ -5,6 +5,7 @@ mod check;
 mod completions;
 mod doctor;
 mod explain;
+mod fix;
 mod init;
 mod ir;
 mod man;
@@ -22,6 +23,8 @@ use std::process::ExitCode;
 pub enum Command {
     /// Find leaks
     Check(check::CheckArgs),
+    /// Mend leaks with safe patches
+    Fix(fix::FixArgs),
     /// Tell all about one leak of the last check
     Explain(explain::ExplainArgs),
     /// Show an earlier result in another form
@@ -47,6 +50,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let ui = Ui::new(cli.quiet, cli.verbose);
     match cli.command {
         Command::Check(args) => check::run(&args, &ui),
+        Command::Fix(args) => fix::run(&args, &ui),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args, &ui),
         Command::Init(args) => init::run(&args, &ui),

@@ -1,0 +1,411 @@
+//! Is this release safe? The three conditions, on every path through it, of releases that the
+//! caller names by their position.
+//!
+//! In: a function that was run with its log kept. Out: for each watched release what speaks
+//! against it, with the place. The conditions are those of LeakFix: what is released was allocated
+//! before, nobody else releases it, nobody uses it afterwards. Whatever cannot be decided speaks
+//! against it: silence is a proof as far as models and summaries are right.
+
+use crate::component::Env;
+use crate::describe::Describe;
+use leakproof_findings::Location;
+use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
+use leakproof_ir::{InstId, Loc};
+use leakproof_smt::{Answer, solve};
+use leakproof_summary::{
+    Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
+};
+use std::collections::BTreeSet;
+
+/// A stretch of source text in which releases are judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watch {
+    pub file: String,
+    /// Line and column, 1-based; the end is exclusive.
+    pub start: (u32, u32),
+    pub end: (u32, u32),
+}
+
+/// What was found out about a watched stretch in one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Index into `Options::watch`.
+    pub watch: usize,
+    pub function: String,
+    /// Nothing: the releases are safe.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing that speaks against a release.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// Where it happens, and in words.
+    pub line: u32,
+    pub at: String,
+    pub note: String,
+}
+
+/// Which condition fails, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// The pointer may not have been set.
+    Uninitialised,
+    /// The pointer may refer to something that is not on the heap.
+    NotHeap,
+    /// The pointer comes from outside the function: what it refers to is not known.
+    Foreign,
+    /// The expression goes through a pointer that may be null.
+    NullOwner,
+    /// It may not point to the start of an object, or to one of several.
+    Inexact,
+    /// It may be released already, or is released again.
+    ReleasedElsewhere,
+    /// Somebody unknown may hold it or release it.
+    Escaped,
+    UsedAfter,
+    /// Memory that outlives the function still refers to it.
+    StillHeld,
+    /// No path comes here, or what is called releases nothing.
+    NoEffect,
+    /// The analysis gave up.
+    Undecided,
+}
+
+impl ProblemKind {
+    /// The number of LeakFix's condition that fails; 0 when the question stayed open.
+    pub fn condition(self) -> u8 {
+        use ProblemKind as K;
+        match self {
+            K::Uninitialised | K::NotHeap | K::Foreign | K::NullOwner | K::Inexact => 1,
+            K::ReleasedElsewhere | K::Escaped => 2,
+            K::UsedAfter | K::StillHeld => 3,
+            K::NoEffect | K::Undecided => 0,
+        }
+    }
+}
+
+impl Watch {
+    fn covers(&self, file: &str, loc: Loc) -> bool {
+        let at = (loc.line, loc.column);
+        file == self.file && self.start <= at && at < self.end
+    }
+}
+
+/// The watched stretches that have code in a function.
+pub fn watches_in(env: &Env<'_>, f: leakproof_program::FuncRef) -> Vec<usize> {
+    let watch = &env.options.watch;
+    let module = env.program.module(f.module);
+    let known = |w: &Watch| module.files.values().any(|name| *name == w.file);
+    if watch.is_empty() || !watch.iter().any(known) {
+        return Vec::new();
+    }
+    let Some(body) = &env.program.function(f).body else { return Vec::new() };
+    let covered = |w: &Watch| {
+        body.insts.values().any(|i| i.loc.is_known() && w.covers(module.file_name(i.loc), i.loc))
+    };
+    (0..watch.len()).filter(|&i| covered(&watch[i])).collect()
+}
+
+/// Judges the watched releases of a function that was run with its log kept.
+pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>, watches: &[usize]) -> Vec<Judgement> {
+    let Some(audit) = exec.audit.take() else { return Vec::new() };
+    let function = exec.function.source_name.clone();
+    let list = watches.iter().map(|&watch| {
+        let mut judge = Judge { env, exec, audit: &audit, problems: BTreeSet::new() };
+        judge.watch(&env.options.watch[watch]);
+        let problems = judge.problems.into_iter().collect();
+        Judgement { watch, function: function.clone(), problems }
+    });
+    list.collect()
+}
+
+struct Judge<'j, 'a> {
+    env: &'j Env<'j>,
+    exec: &'j mut Exec<'a>,
+    audit: &'j Audit,
+    problems: BTreeSet<Problem>,
+}
+
+/// A release of one object under one condition.
+#[derive(Clone, Copy)]
+struct Case<'r> {
+    release: &'r Release,
+    base: Base,
+    when: Term,
+}
+
+impl Judge<'_, '_> {
+    fn watch(&mut self, watch: &Watch) {
+        let audit = self.audit;
+        let releases: Vec<&Release> =
+            audit.releases.iter().filter(|r| self.is_watched(watch, r.inst)).collect();
+        if self.exec.limit.is_some() {
+            let at = self.exec.place(self.exec.function.loc);
+            self.say(ProblemKind::Undecided, at, "the function is too large to be followed");
+            return;
+        }
+        let mut effective = false;
+        for release in &releases {
+            effective |= self.release(watch, release);
+        }
+        if !effective {
+            let at = self.exec.place(self.exec.function.loc);
+            self.say(ProblemKind::NoEffect, at, "no path on which it would release anything");
+        }
+        for touch in &audit.touches {
+            if self.is_watched(watch, touch.inst) {
+                self.own_access(touch);
+            }
+        }
+    }
+
+    fn is_watched(&self, watch: &Watch, inst: InstId) -> bool {
+        let loc = self.exec.body.insts[inst].loc;
+        loc.is_known() && watch.covers(self.exec.module.file_name(loc), loc)
+    }
+
+    /// Judges one release; true when it may release an object.
+    fn release(&mut self, watch: &Watch, release: &Release) -> bool {
+        let path = self.exec.pcs.formula(&mut self.exec.terms, release.state.pc);
+        let path = self.exec.terms.and2(path, release.cond);
+        let Some(leaves) = self.exec.leaves(&release.state, release.pointer) else {
+            self.say(ProblemKind::Undecided, release.at, "too many things it may point to");
+            return true;
+        };
+        let mut effective = false;
+        for leaf in leaves {
+            let when = self.exec.terms.and2(path, leaf.cond);
+            effective |= self.leaf(watch, release, &leaf, when);
+        }
+        effective
+    }
+
+    fn leaf(&mut self, watch: &Watch, release: &Release, leaf: &Leaf, when: Term) -> bool {
+        let (base, slot) = match leaf.target {
+            Leaves::Cell(base, slot) => (base, slot),
+            Leaves::Int => {
+                let null = self.exec.terms.is_null(release.pointer);
+                let odd = self.exec.terms.not(null);
+                let odd = self.exec.terms.and2(when, odd);
+                if self.possible(odd) {
+                    self.say(ProblemKind::NotHeap, release.at, "it may be a number");
+                }
+                return false;
+            }
+        };
+        let null = self.exec.terms.is_null(release.pointer);
+        let not_null = self.exec.terms.not(null);
+        let when = self.exec.terms.and2(when, not_null);
+        if !self.possible(when) {
+            return false;
+        }
+        if !matches!(self.exec.kind(base), BaseKind::Heap(_)) {
+            let (kind, note) = self.why_not_heap(base);
+            self.say(kind, release.at, &note);
+            return false;
+        }
+        if slot != Slot::At(0) || leaf.any {
+            self.say(ProblemKind::Inexact, release.at, "it may not be the start of one object");
+            return false;
+        }
+        let case = Case { release, base, when };
+        self.before(case);
+        self.after(watch, case);
+        self.at_exits(case);
+        true
+    }
+
+    /// Allocated, not yet released, nobody else's.
+    fn before(&mut self, case: Case<'_>) {
+        let Case { release, base, when } = case;
+        let live = release.state.fact(base, Slot::Live);
+        let absent = self.exec.terms.not(live);
+        let facts = [
+            (absent, ProblemKind::Uninitialised, "the object may not have been allocated"),
+            (
+                release.state.fact(base, Slot::Freed),
+                ProblemKind::ReleasedElsewhere,
+                "it may be released already",
+            ),
+            (
+                release.state.fact(base, Slot::Escaped),
+                ProblemKind::Escaped,
+                "somebody unknown may hold it",
+            ),
+        ];
+        for (fact, kind, note) in facts {
+            let both = self.exec.terms.and2(when, fact);
+            if self.possible(both) {
+                self.say(kind, release.at, note);
+            }
+        }
+        let object = self.exec.object_of(base).map(|o| &self.exec.objects[o.0 as usize]);
+        if object.is_some_and(|o| o.assumed) {
+            let note = "a function that is not known got it and is only assumed not to keep it";
+            self.say(ProblemKind::Escaped, release.at, note);
+        }
+        for touch in &self.audit.touches {
+            if touch.kind == TouchKind::Unknown && touch.seq < release.seq {
+                self.meets(case, touch, ProblemKind::Escaped, "a function that is not known");
+            }
+        }
+    }
+
+    /// Nobody releases or uses it later.
+    fn after(&mut self, watch: &Watch, case: Case<'_>) {
+        let audit = self.audit;
+        for touch in audit.touches.iter().filter(|t| t.seq > case.release.seq) {
+            if touch.inst != case.release.inst && !self.is_watched(watch, touch.inst) {
+                self.meets(case, touch, ProblemKind::UsedAfter, "it may be used");
+            }
+        }
+        for other in &audit.releases {
+            let again = other.seq > case.release.seq
+                && (other.inst != case.release.inst || other.state.pc != case.release.state.pc);
+            if !again {
+                continue;
+            }
+            let path = self.exec.pcs.formula(&mut self.exec.terms, other.state.pc);
+            let path = self.exec.terms.and([path, other.cond, case.when]);
+            for (base, leaf) in self.exec.targets(&other.state, other.pointer) {
+                let both = self.exec.terms.and2(path, leaf);
+                if base == case.base && self.possible(both) {
+                    self.say(ProblemKind::ReleasedElsewhere, other.at, "it is released again");
+                }
+            }
+        }
+    }
+
+    /// Whether a touch uses the object of a case on one path with it.
+    fn meets(&mut self, case: Case<'_>, touch: &Touch, kind: ProblemKind, note: &str) {
+        let mut path = None;
+        for (base, when) in self.exec.touched(touch) {
+            if base != case.base {
+                continue;
+            }
+            let terms = &mut self.exec.terms;
+            let path = *path.get_or_insert_with(|| self.exec.pcs.formula(terms, touch.state.pc));
+            let both = self.exec.terms.and([path, when, case.when]);
+            if self.possible(both) {
+                self.say(kind, touch.at, note);
+                return;
+            }
+        }
+    }
+
+    /// Nothing that outlives the function refers to it.
+    fn at_exits(&mut self, case: Case<'_>) {
+        for i in 0..self.exec.exits.len() {
+            let state = self.exec.exits[i].state.clone();
+            let mut held = self.exec.seen_by_others(&state);
+            held.extend(self.exec.exits[i].value.map(|v| (v, Terms::TRUE)));
+            let path = self.exec.pcs.formula(&mut self.exec.terms, state.pc);
+            let at = self.exec.place(self.exec.exits[i].loc);
+            for (value, when) in held {
+                let mut found = Vec::new();
+                let mut seen = rustc_hash::FxHashSet::default();
+                self.exec.reach(&state, value, when, 4, &mut seen, &mut found);
+                for (_, cond) in found.into_iter().filter(|(b, _)| *b == case.base) {
+                    let both = self.exec.terms.and([path, cond, case.when]);
+                    if self.possible(both) {
+                        let note = "memory that outlives the function refers to it";
+                        self.say(ProblemKind::StillHeld, at, note);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the inserted text itself reads must be there.
+    fn own_access(&mut self, touch: &Touch) {
+        if touch.kind != TouchKind::Access {
+            return;
+        }
+        let path = self.exec.pcs.formula(&mut self.exec.terms, touch.state.pc);
+        for &pointer in &touch.pointers {
+            if self.may_be_null(touch, path, pointer) {
+                self.say(ProblemKind::NullOwner, touch.at, "it goes through what may be null");
+            }
+            for (base, when) in self.exec.targets(&touch.state, pointer) {
+                let freed = touch.state.fact(base, Slot::Freed);
+                let both = self.exec.terms.and([path, when, freed]);
+                if self.possible(both) {
+                    self.say(ProblemKind::UsedAfter, touch.at, "its owner may be released already");
+                }
+            }
+        }
+    }
+
+    /// Null is possible, and no access before would have failed on it.
+    fn may_be_null(&mut self, touch: &Touch, path: Term, pointer: Term) -> bool {
+        let null = self.exec.terms.is_null(pointer);
+        let mut through_null = self.exec.terms.and2(path, null);
+        if !self.possible(through_null) {
+            return false;
+        }
+        let bases: Vec<Base> =
+            self.exec.targets(&touch.state, pointer).into_iter().map(|(b, _)| b).collect();
+        let audit = self.audit;
+        for earlier in audit.touches.iter().filter(|t| t.seq < touch.seq) {
+            if earlier.kind != TouchKind::Access {
+                continue;
+            }
+            let seen = self.exec.touched(earlier);
+            if seen.iter().any(|(b, _)| bases.contains(b)) {
+                let there = self.exec.pcs.formula(&mut self.exec.terms, earlier.state.pc);
+                let elsewhere = self.exec.terms.not(there);
+                through_null = self.exec.terms.and2(through_null, elsewhere);
+            }
+        }
+        self.possible(through_null)
+    }
+
+    fn why_not_heap(&self, base: Base) -> (ProblemKind, String) {
+        let describe = Describe::new(self.env.program);
+        let name = describe.cell(self.exec, (base, Slot::At(0)));
+        match self.exec.kind(base) {
+            BaseKind::Slot(_) => (ProblemKind::NotHeap, format!("it may be the local `{name}`")),
+            BaseKind::Global(_) if name.is_empty() => {
+                (ProblemKind::NotHeap, "it may be a literal".to_owned())
+            }
+            BaseKind::Global(_) => (ProblemKind::NotHeap, format!("it may be `{name}`")),
+            BaseKind::Pointee => self.why_unknown(base),
+            _ => (ProblemKind::NotHeap, "it may be no object".to_owned()),
+        }
+    }
+
+    fn why_unknown(&self, base: Base) -> (ProblemKind, String) {
+        let symbol = self.exec.terms.as_pointee(base).and_then(|p| match self.exec.terms.node(p) {
+            Node::Sym(s) => Some(*s),
+            _ => None,
+        });
+        match symbol.map(|s| &self.exec.sym_kinds[s.0 as usize]) {
+            Some(SymKind::Init { base, .. })
+                if matches!(self.exec.kind(*base), BaseKind::Slot(_) | BaseKind::Heap(_)) =>
+            {
+                (ProblemKind::Uninitialised, "it may not have been set".to_owned())
+            }
+            Some(SymKind::Opaque(o)) if o.what == What::Unknown => {
+                (ProblemKind::Uninitialised, "it may not have been set".to_owned())
+            }
+            _ => (ProblemKind::Foreign, "what it refers to comes from elsewhere".to_owned()),
+        }
+    }
+
+    /// Whether a condition can hold, as far as can be told.
+    fn possible(&self, t: Term) -> bool {
+        if t == Terms::FALSE || is_contradiction(&self.exec.terms, t) {
+            return false;
+        }
+        t == Terms::TRUE
+            || !matches!(solve(&self.exec.terms, t, self.env.options.solver), Answer::Unsat)
+    }
+
+    fn say(&mut self, kind: ProblemKind, at: Place, note: &str) {
+        let Location { file, line, .. } = Describe::new(self.env.program).location(at);
+        let (line, at) = (line, format!("{file}:{line}"));
+        self.problems.insert(Problem { kind, line, at, note: note.to_owned() });
+    }
+}

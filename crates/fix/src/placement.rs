@@ -1,0 +1,538 @@
+//! Where a release could go: places in the source for one finding, the one that reads best first.
+//!
+//! In: a finding and the syntax tree of the file it leaks in. Out: placements, which turn the text
+//! of a release into ops. None of them is safe by itself: that is for the trial to find out.
+
+use crate::declared;
+use crate::op::{Brace, Op};
+use crate::view::{Slot, Statement, View};
+use leakproof_findings::{Event, Finding, Kind};
+use tree_sitter::Node;
+
+/// How many branches back from the leak are looked at.
+const BRANCHES: usize = 4;
+
+/// A statement to which something is added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub at: usize,
+    pub end: usize,
+    pub brace: Option<Brace>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placement {
+    Before(Target),
+    After(Target),
+    /// At the end of a block, by its closing brace.
+    BlockEnd(usize),
+    Else {
+        start: usize,
+        end: usize,
+    },
+    /// `return f(p);` becomes `T result = f(p); free(p); return result;`.
+    HoistReturn {
+        target: Target,
+        ty: String,
+        value: String,
+        name: String,
+    },
+    /// `p = g(p);` becomes `T old = p; p = g(p); free(old);`.
+    SaveOld {
+        target: Target,
+        ty: String,
+        holder: String,
+        statement: String,
+        name: String,
+    },
+    /// `p = realloc(p, n);` keeps the old pointer until the new one is there.
+    Resize {
+        target: Target,
+        ty: String,
+        holder: String,
+        call: String,
+        /// The size, when zero must be told from failure.
+        size: Option<String>,
+        name: String,
+    },
+}
+
+impl Placement {
+    /// The ops for a release; `text` spells the release of an expression.
+    pub fn ops(&self, holder: &str, text: &dyn Fn(&str) -> String) -> Vec<Op> {
+        let release = || vec![text(holder)];
+        match self {
+            Placement::Before(Target { at, end, brace }) => {
+                vec![Op::Before { at: *at, end: *end, lines: release(), brace: brace.clone() }]
+            }
+            Placement::After(Target { at, end, brace }) => {
+                vec![Op::After { at: *at, end: *end, lines: release(), brace: brace.clone() }]
+            }
+            Placement::BlockEnd(brace) => vec![Op::BlockEnd { brace: *brace, lines: release() }],
+            Placement::Else { start, end } => {
+                vec![Op::Else { start: *start, end: *end, lines: release() }]
+            }
+            Placement::HoistReturn { target, ty, value, name } => {
+                let lines = vec![declare(ty, name, value), text(holder), format!("return {name};")];
+                rewrite(target, lines)
+            }
+            Placement::SaveOld { target, ty, holder, statement, name } => {
+                rewrite(target, vec![declare(ty, name, holder), statement.clone(), text(name)])
+            }
+            Placement::Resize { target, ty, holder, call, size, name } => {
+                let zero = size.as_ref().map(|s| format!(" && {s} != 0")).unwrap_or_default();
+                let lines = vec![
+                    declare(ty, name, call),
+                    format!("if ({name} == NULL{zero})\n\t{}", text(holder)),
+                    format!("{holder} = {name};"),
+                ];
+                rewrite(target, lines)
+            }
+        }
+    }
+
+    /// In words, for a reader.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Placement::Before(_) => "before the statement at which it leaks",
+            Placement::After(_) => "after its last use",
+            Placement::BlockEnd(_) => "at the end of the block",
+            Placement::Else { .. } => "on the branch that did not release it",
+            Placement::HoistReturn { .. } => "after the value to return is computed",
+            Placement::SaveOld { .. } => "after the pointer got its new value",
+            Placement::Resize { .. } => "when resizing fails",
+        }
+    }
+}
+
+fn declare(ty: &str, name: &str, value: &str) -> String {
+    let space = if ty.ends_with('*') { "" } else { " " };
+    format!("{ty}{space}{name} = {value};")
+}
+
+fn rewrite(target: &Target, lines: Vec<String>) -> Vec<Op> {
+    let Target { at, end, brace } = target.clone();
+    vec![Op::Rewrite { at, end, lines, brace }]
+}
+
+/// Finds placements for one finding.
+pub struct Finder<'v> {
+    view: &'v View,
+    finding: &'v Finding,
+    function: Node<'v>,
+    list: Vec<Placement>,
+}
+
+/// Why there is no placement at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPlace {
+    /// The position is not inside a function that the parser understands.
+    Unparsed,
+    /// The reference has no name that could be written.
+    Nameless,
+}
+
+impl<'v> Finder<'v> {
+    pub fn new(view: &'v View, finding: &'v Finding) -> Result<Self, NoPlace> {
+        let offset =
+            view.offset(finding.leak.line, finding.leak.column).ok_or(NoPlace::Unparsed)?;
+        let function = view.function(offset).ok_or(NoPlace::Unparsed)?;
+        if !is_writable(&finding.variable) {
+            return Err(NoPlace::Nameless);
+        }
+        Ok(Self { view, finding, function, list: Vec::new() })
+    }
+
+    pub fn function(&self) -> Node<'v> {
+        self.function
+    }
+
+    pub fn placements(mut self) -> Vec<Placement> {
+        let finding = self.finding;
+        let offset = self.view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
+        if self.finding.kind == Kind::Lost {
+            self.lost(offset);
+        } else {
+            self.forgotten(offset);
+        }
+        self.path_branches(offset);
+        self.scope_end(offset);
+        self.loop_end();
+        self.last_use();
+        let mut unique: Vec<Placement> = Vec::new();
+        for placement in self.list {
+            if !unique.contains(&placement) {
+                unique.push(placement);
+            }
+        }
+        unique
+    }
+
+    fn body_end(&self) -> Option<usize> {
+        Some(self.function.child_by_field_name("body")?.end_byte() - 1)
+    }
+
+    /// The function ends here while a local still refers to the object.
+    fn forgotten(&mut self, offset: usize) {
+        if self.closing_brace(offset) {
+            return;
+        }
+        let Some(statement) = self.view.statement(offset) else { return };
+        let Some(target) = self.target(statement) else { return };
+        let hoist = self.hoist(statement.node, &target);
+        let before = Placement::Before(target);
+        let uses = statement.node.kind() == "return_statement"
+            && self.view.mentions(statement.node, root_of(&self.finding.variable));
+        match hoist {
+            Some(hoist) if uses => self.list.extend([hoist, before]),
+            Some(hoist) => self.list.extend([before, hoist]),
+            None => self.list.push(before),
+        }
+    }
+
+    /// A closing brace: the block ends there. True when `offset` is one.
+    fn closing_brace(&mut self, offset: usize) -> bool {
+        let is_brace = self.view.text.get(offset) == Some(&b'}');
+        if is_brace && self.body_end() == Some(offset) {
+            self.list.push(Placement::BlockEnd(offset));
+        }
+        is_brace
+    }
+
+    fn hoist(&self, node: Node<'v>, target: &Target) -> Option<Placement> {
+        if node.kind() != "return_statement" {
+            return None;
+        }
+        let value = node.named_child(0)?;
+        let ty = self.return_type()?;
+        Some(Placement::HoistReturn {
+            target: target.clone(),
+            ty,
+            value: self.view.source(value).to_owned(),
+            name: self.fresh_name("result"),
+        })
+    }
+
+    /// The function's return type as the source spells it.
+    fn return_type(&self) -> Option<String> {
+        let base = self.function.child_by_field_name("type")?;
+        let mut stars = 0;
+        let mut node = self.function.child_by_field_name("declarator")?;
+        while node.kind() == "pointer_declarator" {
+            stars += 1;
+            node = node.child_by_field_name("declarator")?;
+        }
+        let mut cursor = self.function.walk();
+        let qualifiers: String = self
+            .function
+            .children(&mut cursor)
+            .take_while(|n| n.start_byte() < node.start_byte())
+            .filter(|n| n.kind() == "type_qualifier")
+            .map(|n| format!("{} ", self.view.source(n)))
+            .collect();
+        let space = if stars == 0 { "" } else { " " };
+        Some(format!("{qualifiers}{}{space}{}", self.view.source(base), "*".repeat(stars)))
+    }
+
+    fn fresh_name(&self, wish: &str) -> String {
+        let taken = |name: &str| self.view.mentions(self.function, name);
+        let numbered = (2..100).map(|n| format!("{wish}{n}"));
+        std::iter::once(wish.to_owned()).chain(numbered).find(|n| !taken(n)).unwrap_or_default()
+    }
+
+    /// The last reference goes away here.
+    fn lost(&mut self, offset: usize) {
+        if self.closing_brace(offset) {
+            return;
+        }
+        let Some(statement) = self.view.statement(offset) else { return };
+        let Some(target) = self.target(statement) else { return };
+        if let Some(resize) = self.resize(statement.node, &target) {
+            self.list.push(resize);
+            return;
+        }
+        let in_loop = self.view.around(statement.node).any(is_loop);
+        if in_loop {
+            self.loop_end();
+        }
+        let old = self.save_old(statement.node, &target);
+        let before = Placement::Before(target);
+        match old {
+            Some(old) => self.list.extend([old, before]),
+            None => self.list.push(before),
+        }
+    }
+
+    /// `holder = call(holder, size)` where the call resizes.
+    fn resize(&self, node: Node<'v>, target: &Target) -> Option<Placement> {
+        let assignment = assignment_in(node)?;
+        let holder = self.view.source(assignment.child_by_field_name("left")?);
+        let right = assignment.child_by_field_name("right")?;
+        let call = std::iter::successors(Some(right), |n| {
+            n.named_child(n.named_child_count().checked_sub(1)? as u32)
+        })
+        .find(|n| n.kind() == "call_expression")?;
+        let function = self.view.source(call.child_by_field_name("function")?);
+        let arguments = call.child_by_field_name("arguments")?;
+        let first = self.view.source(arguments.named_child(0)?);
+        let resizes = function.to_ascii_lowercase().contains("realloc");
+        if !resizes || first != holder || holder != self.finding.variable {
+            return None;
+        }
+        let size = match arguments.named_child_count() {
+            2 => arguments.named_child(1)?,
+            _ => return None,
+        };
+        let ty = match declared::find(self.view, self.function, holder, node.start_byte()) {
+            Some(declared) => declared.ty,
+            None => "void *".to_owned(),
+        };
+        Some(Placement::Resize {
+            target: target.clone(),
+            ty,
+            holder: holder.to_owned(),
+            call: self.view.source(right).to_owned(),
+            size: self.size_guard(size)?,
+            name: self.fresh_name("resized"),
+        })
+    }
+
+    /// `None`: the size cannot be repeated; `Some(None)`: it is never zero.
+    fn size_guard(&self, size: Node<'v>) -> Option<Option<String>> {
+        let text = self.view.source(size);
+        if is_never_zero(self.view, size) {
+            return Some(None);
+        }
+        let pure = self.view.find(size, |n| {
+            matches!(n.kind(), "call_expression" | "update_expression" | "assignment_expression")
+        });
+        if !pure.is_empty() {
+            return None;
+        }
+        let simple = size.kind() == "identifier";
+        Some(Some(if simple { text.to_owned() } else { format!("({text})") }))
+    }
+
+    /// The holder is overwritten by something made of itself.
+    fn save_old(&self, node: Node<'v>, target: &Target) -> Option<Placement> {
+        let assignment = assignment_in(node)?;
+        let left = self.view.source(assignment.child_by_field_name("left")?);
+        let right = assignment.child_by_field_name("right")?;
+        let root = root_of(&self.finding.variable);
+        if left != self.finding.variable || !self.view.mentions(right, root) {
+            return None;
+        }
+        let declared = declared::find(self.view, self.function, left, node.start_byte())?;
+        Some(Placement::SaveOld {
+            target: target.clone(),
+            ty: declared.ty,
+            holder: left.to_owned(),
+            statement: self.view.source(node).to_owned(),
+            name: self.fresh_name(&format!("old_{}", root_of(left))),
+        })
+    }
+
+    /// The jumps on the branches that the path took last, and missing `else`s.
+    fn path_branches(&mut self, leak: usize) {
+        let steps = self.finding.path.iter().rev();
+        let branches: Vec<usize> = steps
+            .filter(|s| s.event == Event::Branch && s.file == self.finding.leak.file)
+            .filter_map(|s| self.view.offset(s.line, s.column))
+            .filter(|o| self.function.byte_range().contains(o))
+            .take(BRANCHES)
+            .collect();
+        for offset in branches {
+            let Some(statement) = self.view.statement(offset) else { continue };
+            let node = statement.node;
+            match node.kind() {
+                "if_statement" => self.branches_of(node, leak),
+                _ if is_loop(node) => {
+                    if let Some(target) = self.target(statement) {
+                        self.list.push(Placement::After(target));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn branches_of(&mut self, node: Node<'v>, leak: usize) {
+        let alternative = node.child_by_field_name("alternative");
+        let otherwise = alternative.and_then(|a| match a.kind() {
+            "else_clause" => a.named_child(0),
+            _ => Some(a),
+        });
+        for branch in [node.child_by_field_name("consequence"), otherwise].into_iter().flatten() {
+            if branch.byte_range().contains(&leak) {
+                continue;
+            }
+            let last = last_statement(branch);
+            if let Some(last) = last.filter(|l| is_jump(*l))
+                && let Some(statement) = self.view.statement(last.start_byte())
+                && let Some(target) = self.target(statement)
+            {
+                self.list.push(Placement::Before(target));
+            } else if branch.kind() == "compound_statement" {
+                self.list.push(Placement::BlockEnd(branch.end_byte() - 1));
+            }
+        }
+        if alternative.is_none() {
+            self.list.push(Placement::Else { start: node.start_byte(), end: node.end_byte() });
+        }
+    }
+
+    /// The end of the block in which the variable is declared, when that is not the function's.
+    fn scope_end(&mut self, leak: usize) {
+        let root = root_of(&self.finding.variable);
+        let offset = self.alloc_offset().unwrap_or(leak);
+        let scope = declared::find(self.view, self.function, root, offset + 1)
+            .and_then(|d| declared::scope(d.node))
+            .filter(|s| s.kind() == "compound_statement");
+        let Some(scope) = scope.filter(|s| Some(s.end_byte() - 1) != self.body_end()) else {
+            return;
+        };
+        self.end_of(scope);
+    }
+
+    /// The end of the innermost loop body around the allocation.
+    fn loop_end(&mut self) {
+        let Some(offset) = self.alloc_offset() else { return };
+        let Some(statement) = self.view.statement(offset) else { return };
+        let body = self
+            .view
+            .around(statement.node)
+            .find(|n| n.kind() == "compound_statement" && n.parent().is_some_and(is_loop));
+        if let Some(body) = body {
+            self.end_of(body);
+        }
+    }
+
+    fn end_of(&mut self, block: Node<'v>) {
+        match last_statement(block) {
+            Some(last) if is_jump(last) => {
+                let statement = self.view.statement(last.start_byte());
+                if let Some(target) = statement.and_then(|s| self.target(s)) {
+                    self.list.push(Placement::Before(target));
+                }
+            }
+            _ => self.list.push(Placement::BlockEnd(block.end_byte() - 1)),
+        }
+    }
+
+    fn alloc_offset(&self) -> Option<usize> {
+        let alloc = &self.finding.alloc;
+        let offset = self.view.offset(alloc.line, alloc.column)?;
+        let here = alloc.file == self.finding.leak.file;
+        (here && self.function.byte_range().contains(&offset)).then_some(offset)
+    }
+
+    /// After the last statement on the path to which the object was passed.
+    fn last_use(&mut self) {
+        let steps = self.finding.path.iter().rev();
+        let last = steps
+            .filter(|s| matches!(s.event, Event::Call | Event::Alloc))
+            .filter(|s| s.file == self.finding.leak.file)
+            .find_map(|s| self.view.offset(s.line, s.column))
+            .filter(|o| self.function.byte_range().contains(o));
+        let statement = last.and_then(|o| self.view.statement(o));
+        if let Some(statement) = statement.filter(|s| !is_jump(s.node))
+            && let Some(target) = self.target(statement)
+        {
+            self.list.push(Placement::After(target));
+        }
+    }
+
+    /// The statement as a target, with the braces it would need.
+    fn target(&self, statement: Statement<'v>) -> Option<Target> {
+        let node = statement.node;
+        let brace = match statement.slot {
+            Slot::List => None,
+            Slot::Single => Some(brace_of(node)?),
+        };
+        Some(Target { at: node.start_byte(), end: node.end_byte(), brace })
+    }
+}
+
+fn brace_of(node: Node<'_>) -> Option<Brace> {
+    let parent = node.parent()?;
+    if parent.kind() == "labeled_statement" {
+        return None;
+    }
+    let mut header = node.prev_sibling()?;
+    while header.kind() == "comment" {
+        header = header.prev_sibling()?;
+    }
+    let next_else = parent
+        .child_by_field_name("alternative")
+        .filter(|a| a.start_byte() >= node.end_byte())
+        .map(|a| a.start_byte());
+    Some(Brace { header: header.end_byte(), outer: parent.start_byte(), next_else })
+}
+
+/// The assignment that a statement is, when it is one.
+fn assignment_in(node: Node<'_>) -> Option<Node<'_>> {
+    let inner = (node.kind() == "expression_statement").then(|| node.named_child(0)).flatten()?;
+    (inner.kind() == "assignment_expression").then_some(inner)
+}
+
+fn is_loop(node: Node<'_>) -> bool {
+    matches!(node.kind(), "for_statement" | "while_statement" | "do_statement" | "for_range_loop")
+}
+
+pub fn is_jump(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "return_statement" | "goto_statement" | "break_statement" | "continue_statement"
+    )
+}
+
+/// The last statement of a block, or the statement itself.
+fn last_statement(node: Node<'_>) -> Option<Node<'_>> {
+    if node.kind() != "compound_statement" {
+        return Some(node);
+    }
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|n| n.kind() != "comment").last()
+}
+
+/// The variable at the start of an access path.
+pub fn root_of(path: &str) -> &str {
+    let path = path.trim_start_matches('*');
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
+    &path[..end]
+}
+
+/// An access path that is also an expression: names joined by `.` and `->`.
+fn is_writable(path: &str) -> bool {
+    let path = path.strip_prefix('*').unwrap_or(path);
+    let names = path.replace("->", ".");
+    !path.is_empty()
+        && names.split('.').all(|n| {
+            !n.is_empty()
+                && !n.starts_with(|c: char| c.is_ascii_digit())
+                && n.chars().all(|c| c.is_alphanumeric() || c == '_')
+        })
+}
+
+/// Sizes that are at least one: positive constants, `sizeof`, and sums with one of these.
+fn is_never_zero(view: &View, node: Node<'_>) -> bool {
+    match node.kind() {
+        "sizeof_expression" => true,
+        "number_literal" => !view.source(node).trim_start_matches('0').is_empty(),
+        "parenthesized_expression" => node.named_child(0).is_some_and(|n| is_never_zero(view, n)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn access_paths_that_can_be_written() {
+        assert!(is_writable("p") && is_writable("s->a.b") && is_writable("*out"));
+        assert!(!is_writable("") && !is_writable("a[]") && !is_writable("f()->x"));
+        assert_eq!(root_of("*out"), "out");
+        assert_eq!(root_of("s->a.b"), "s");
+    }
+}

@@ -1,0 +1,322 @@
+//! The rounds: attempts are tried together, each on its own merits, until every finding is mended or
+//! nothing is left to try.
+//!
+//! Invariant: what is accepted stays in every later round, so the last round's analysis is of the
+//! program with all accepted fixes in it.
+
+use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, Plan};
+use crate::files::Files;
+use crate::op::{Op, conflict};
+use crate::outcome::is_soft;
+use crate::trial::{Bench, Key, Rejected, Workshop};
+use leakproof_detect::{Examination, Problem};
+use std::collections::BTreeSet;
+
+/// A round is a compilation and an analysis: more than this many are not worth waiting for.
+const MAX_ROUNDS: usize = 24;
+
+/// Where one finding stands.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub plan: Plan,
+    pub attempt: Attempt,
+    pub state: State,
+    pub tries: usize,
+    /// What the most natural attempt met.
+    pub first: Option<Feedback>,
+    /// The best attempt that only lacks a proof, and what is missing.
+    pub suggestion: Option<(Attempt, Vec<Problem>)>,
+    /// Something that always keeps a fix from being safe.
+    pub reservation: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Open,
+    Accepted,
+    GivenUp,
+}
+
+impl Case {
+    pub fn new(plan: Plan, reservation: Option<String>) -> Case {
+        Case {
+            plan,
+            attempt: Attempt::default(),
+            state: State::Open,
+            tries: 0,
+            first: None,
+            suggestion: None,
+            reservation,
+        }
+    }
+
+    pub fn ops(&self) -> Option<Vec<Op>> {
+        self.plan.ops(&self.attempt)
+    }
+
+    fn reject(&mut self, feedback: Feedback) {
+        self.tries += 1;
+        let next = self.plan.next(&self.attempt, &feedback);
+        self.first.get_or_insert(feedback);
+        match next.filter(|_| self.tries < MAX_ATTEMPTS) {
+            Some(next) => self.attempt = next,
+            None => self.state = State::GivenUp,
+        }
+    }
+
+    /// Proven, as far as the analysis goes: accept, or keep as a suggestion.
+    fn judge(&mut self, problems: Vec<Problem>) {
+        let trusted = self.plan.ways.get(self.attempt.way).is_some_and(|w| w.trusted);
+        let proven = trusted && self.reservation.is_none();
+        if problems.is_empty() && proven {
+            self.state = State::Accepted;
+            return;
+        }
+        if problems.iter().all(is_soft) {
+            self.suggestion.get_or_insert((self.attempt.clone(), problems.clone()));
+        }
+        if problems.is_empty() {
+            // Nothing better can be expected of another place.
+            self.state = State::GivenUp;
+        } else {
+            self.reject(Feedback::Problems(problems));
+        }
+    }
+}
+
+/// All findings on their way.
+pub struct Session<'s, 'p> {
+    pub workshop: &'s mut Workshop<'p>,
+    pub files: &'s Files,
+    pub cases: Vec<Case>,
+    /// The findings of the program as it was.
+    pub known: Vec<Key>,
+    pub rounds: usize,
+    /// Functions whose attempts are tried one at a time, because together they confuse each other.
+    serial: BTreeSet<String>,
+}
+
+impl<'s, 'p> Session<'s, 'p> {
+    pub fn new(
+        workshop: &'s mut Workshop<'p>,
+        files: &'s Files,
+        cases: Vec<Case>,
+        known: Vec<Key>,
+    ) -> Self {
+        Self { workshop, files, cases, known, rounds: 0, serial: BTreeSet::new() }
+    }
+
+    pub fn run(&mut self) {
+        while self.rounds < MAX_ROUNDS && self.cases.iter().any(|c| c.state == State::Open) {
+            self.rounds += 1;
+            self.round();
+        }
+        for case in &mut self.cases {
+            if case.state == State::Open {
+                case.state = State::GivenUp;
+            }
+        }
+    }
+
+    fn round(&mut self) {
+        let tried = self.chosen();
+        if tried.is_empty() {
+            self.give_up_stuck();
+            return;
+        }
+        let Some(bench) = self.bench(&tried) else {
+            self.one_at_a_time(&tried, "the edits overlap");
+            return;
+        };
+        match self.workshop.examine_patched(&bench) {
+            Err(rejected) => self.refused_by_compiler(&tried, rejected),
+            Ok(examination) => self.evaluate(&tried, &bench, &examination),
+        }
+    }
+
+    /// The attempts of this round: those that can be done together with each other and with what
+    /// is accepted.
+    fn chosen(&self) -> Vec<usize> {
+        let mut ops: Vec<(&str, Op)> = Vec::new();
+        for case in self.cases.iter().filter(|c| c.state == State::Accepted) {
+            let file = case.plan.finding.leak.file.as_str();
+            ops.extend(case.ops().unwrap_or_default().into_iter().map(|op| (file, op)));
+        }
+        let mut chosen = Vec::new();
+        let mut busy: BTreeSet<&str> = BTreeSet::new();
+        for (i, case) in self.cases.iter().enumerate() {
+            let function = case.plan.finding.function.as_str();
+            let waits = self.serial.contains(function) && busy.contains(function);
+            if case.state != State::Open || waits {
+                continue;
+            }
+            let file = case.plan.finding.leak.file.as_str();
+            let Some(own) = case.ops() else { continue };
+            let clash = |op: &Op| ops.iter().any(|(f, other)| *f == file && conflict(op, other));
+            if own.iter().any(clash) {
+                continue;
+            }
+            ops.extend(own.into_iter().map(|op| (file, op)));
+            busy.insert(function);
+            chosen.push(i);
+        }
+        chosen
+    }
+
+    /// Nothing can be tried: what is open clashes with what is accepted.
+    fn give_up_stuck(&mut self) {
+        for case in self.cases.iter_mut().filter(|c| c.state == State::Open) {
+            let reason = "another fix changes the same statement; run again after applying it";
+            case.reject(Feedback::Compiler(reason.to_owned()));
+        }
+    }
+
+    fn bench(&self, tried: &[usize]) -> Option<Bench> {
+        let mut ops = Vec::new();
+        for (i, case) in self.cases.iter().enumerate() {
+            if case.state == State::Accepted || tried.contains(&i) {
+                let file = &case.plan.finding.leak.file;
+                ops.extend(case.ops()?.into_iter().map(|op| (file.clone(), (i, op))));
+            }
+        }
+        self.workshop.patch(self.files, &ops)
+    }
+
+    fn function_of(&self, case: usize) -> String {
+        self.cases[case].plan.finding.function.clone()
+    }
+
+    /// From now on the attempts of these functions take turns; an attempt that was alone is at
+    /// fault itself.
+    fn one_at_a_time(&mut self, tried: &[usize], reason: &str) {
+        if let [only] = tried {
+            self.cases[*only].reject(Feedback::Compiler(reason.to_owned()));
+            return;
+        }
+        let functions: BTreeSet<String> = tried.iter().map(|&i| self.function_of(i)).collect();
+        let fresh: Vec<String> =
+            functions.iter().filter(|f| !self.serial.contains(*f)).cloned().collect();
+        if fresh.is_empty() {
+            // They take turns already, and still several functions are involved.
+            let last = tried[tried.len() - 1];
+            self.cases[last].reject(Feedback::Compiler(reason.to_owned()));
+        }
+        self.serial.extend(fresh);
+    }
+
+    fn refused_by_compiler(&mut self, tried: &[usize], rejected: Rejected) {
+        let about: Vec<usize> =
+            tried.iter().copied().filter(|i| rejected.owner == Some(*i)).collect();
+        match about.as_slice() {
+            [owner] => self.cases[*owner].reject(Feedback::Compiler(rejected.message)),
+            _ => {
+                let in_file: Vec<usize> = tried
+                    .iter()
+                    .copied()
+                    .filter(|&i| rejected.file.ends_with(&self.cases[i].plan.finding.leak.file))
+                    .collect();
+                let suspects = if in_file.is_empty() { tried.to_vec() } else { in_file };
+                self.one_at_a_time(&suspects, &rejected.message);
+            }
+        }
+    }
+
+    fn evaluate(&mut self, tried: &[usize], bench: &Bench, examination: &Examination) {
+        let found: Vec<(Key, String)> = examination
+            .report
+            .leaks
+            .iter()
+            .map(|f| (bench.original(f, self.files), describe(f)))
+            .collect();
+        if self.blame_new_leaks(tried, &found) {
+            return;
+        }
+        let owners = bench.owners();
+        for &i in tried {
+            let problems = problems_of(i, &owners, examination);
+            let key = Key::of(&self.cases[i].plan.finding);
+            let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
+            let case = &mut self.cases[i];
+            match (gone, problems.is_empty()) {
+                (false, true) => case.reject(Feedback::NotGone),
+                (false, false) => case.reject(Feedback::Problems(problems)),
+                (true, _) => case.judge(problems),
+            }
+        }
+        let accepted: Vec<usize> =
+            tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
+        self.check_warnings(&accepted);
+    }
+
+    /// Attempts after which the program has leaks that it did not have are rejected. True when
+    /// there were any.
+    fn blame_new_leaks(&mut self, tried: &[usize], found: &[(Key, String)]) -> bool {
+        let known = |key: &Key| self.known.iter().any(|k| k.same_object(key));
+        let fresh: Vec<(Key, String)> = found.iter().filter(|(k, _)| !known(k)).cloned().collect();
+        if fresh.is_empty() {
+            return false;
+        }
+        for (key, text) in fresh {
+            let there: Vec<usize> =
+                tried.iter().copied().filter(|&i| self.function_of(i) == key.function).collect();
+            let suspects = if there.is_empty() { tried.to_vec() } else { there };
+            match suspects.as_slice() {
+                [only] => {
+                    let case = &mut self.cases[*only];
+                    if case.state == State::Open {
+                        case.reject(Feedback::NewLeak(text));
+                    }
+                    return true;
+                }
+                many => self.one_at_a_time(many, &format!("it would make another leak: {text}")),
+            }
+        }
+        true
+    }
+
+    /// Accepted attempts that make clang warn are taken back.
+    fn check_warnings(&mut self, accepted: &[usize]) {
+        let mut left = accepted.to_vec();
+        while !left.is_empty() {
+            let Some(bench) = self.bench(&[]) else { return };
+            let Some(rejected) = self.workshop.new_warning(&bench) else { return };
+            let guilty = rejected.owner.filter(|o| left.contains(o)).or(left.last().copied());
+            let Some(guilty) = guilty else { return };
+            left.retain(|i| *i != guilty);
+            self.cases[guilty].state = State::Open;
+            self.cases[guilty].reject(Feedback::Compiler(rejected.message));
+        }
+    }
+}
+
+fn describe(finding: &leakproof_findings::Finding) -> String {
+    let name = match finding.variable.as_str() {
+        "" => "an object".to_owned(),
+        variable => format!("`{variable}`"),
+    };
+    format!("{name} in {} (line {})", finding.function, finding.leak.line)
+}
+
+/// What the analysis has against the watches of an attempt.
+fn problems_of(case: usize, owners: &[Vec<usize>], examination: &Examination) -> Vec<Problem> {
+    let own = |watch: usize| owners.get(watch).is_some_and(|o| o.contains(&case));
+    let judged: Vec<_> = examination.judgements.iter().filter(|j| own(j.watch)).collect();
+    let mut problems: Vec<Problem> = judged.iter().flat_map(|j| j.problems.clone()).collect();
+    let effective = judged
+        .iter()
+        .any(|j| !j.problems.iter().any(|p| p.kind == leakproof_detect::ProblemKind::NoEffect));
+    // Declarations and moved statements release nothing, as long as something does.
+    if effective {
+        problems.retain(|p| p.kind != leakproof_detect::ProblemKind::NoEffect);
+    } else if judged.is_empty() {
+        problems.push(Problem {
+            kind: leakproof_detect::ProblemKind::NoEffect,
+            line: 0,
+            at: String::new(),
+            note: "the compiler makes no code of it".to_owned(),
+        });
+    }
+    problems.sort();
+    problems.dedup();
+    problems
+}

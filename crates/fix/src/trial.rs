@@ -1,0 +1,249 @@
+//! One round: all attempts at once, compiled and analysed as if they were applied.
+//!
+//! In: ops by file. Out: the patched texts, what clang says of them, and what the analysis says of the
+//! patched program. Files on disk are not touched.
+
+use crate::files::{self, Files};
+use crate::op::Op;
+use crate::patched::Patched;
+use leakproof_detect::{Examination, Options, Watch, examine};
+use leakproof_findings::Finding;
+use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
+use leakproof_ir::Module;
+use leakproof_models::Library;
+use leakproof_program::Program;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The program that is fixed, and how it is compiled.
+pub struct Workshop<'p> {
+    recompiler: Recompiler<'p>,
+    /// The unit of each module.
+    units: Vec<&'p Unit>,
+    modules: Vec<Module>,
+    models: &'p Library,
+    options: Options,
+}
+
+/// An op with the attempt that it belongs to.
+pub type Owned = (usize, Op);
+
+/// Everything patched in one round.
+pub struct Bench {
+    pub files: BTreeMap<String, (Patched, Vec<Owned>)>,
+    overlay: Overlay,
+}
+
+/// What clang refused: the message, and the attempt it is about if that is known.
+pub struct Rejected {
+    pub message: String,
+    pub file: String,
+    pub owner: Option<usize>,
+}
+
+impl<'p> Workshop<'p> {
+    pub fn new(
+        project: &'p Project,
+        modules: Vec<Module>,
+        models: &'p Library,
+        options: &Options,
+    ) -> Result<Self, OverlayError> {
+        let units = units_of(project, &modules);
+        let recompiler = Recompiler::new(project)?;
+        Ok(Self { recompiler, units, modules, models, options: options.clone() })
+    }
+
+    /// The analysis of the program as it is.
+    pub fn examine(&mut self) -> Examination {
+        let options = Options { pairs: true, ..self.options.clone() };
+        self.examine_with(&options)
+    }
+
+    fn examine_with(&mut self, options: &Options) -> Examination {
+        let program = Program::link(std::mem::take(&mut self.modules));
+        let result = examine(&program, self.models, options);
+        self.modules = program.into_modules();
+        result
+    }
+
+    /// Applies ops to texts. `None` when they overlap.
+    pub fn patch(&self, files: &Files, ops: &[(String, Owned)]) -> Option<Bench> {
+        let mut by_file: BTreeMap<String, Vec<Owned>> = BTreeMap::new();
+        for (file, op) in ops {
+            by_file.entry(file.clone()).or_default().push(op.clone());
+        }
+        let mut patched = BTreeMap::new();
+        for (file, owned) in by_file {
+            let view = files.known(&file)?;
+            let plain: Vec<Op> = owned.iter().map(|(_, op)| op.clone()).collect();
+            let text = Patched::new(&view.text, files::edits(view, &plain))?;
+            patched.insert(file, (text, owned));
+        }
+        let contents: Vec<(PathBuf, Vec<u8>)> = patched
+            .iter()
+            .map(|(file, (text, _))| (self.recompiler.absolute(file), text.text.clone()))
+            .collect();
+        let overlay = Overlay::new(&contents).ok()?;
+        Some(Bench { files: patched, overlay })
+    }
+
+    /// The modules that a patched file is part of.
+    fn changed(&self, bench: &Bench) -> Vec<usize> {
+        let uses = |m: &Module| m.files.values().any(|f| bench.files.contains_key(f));
+        (0..self.modules.len()).filter(|&i| uses(&self.modules[i])).collect()
+    }
+
+    /// Compiles and analyses the patched program.
+    pub fn examine_patched(&mut self, bench: &Bench) -> Result<Examination, Rejected> {
+        let mut originals = Vec::new();
+        let changed = self.changed(bench);
+        let lowered: Vec<Result<Module, String>> = self.lower_all(&changed, bench);
+        for (&i, module) in changed.iter().zip(lowered) {
+            match module {
+                Ok(module) => {
+                    let old = std::mem::replace(&mut self.modules[i], module);
+                    originals.push((i, old));
+                }
+                Err(message) => {
+                    self.restore(originals);
+                    return Err(bench.blame(message));
+                }
+            }
+        }
+        let options = Options { watch: bench.watches(), ..self.options.clone() };
+        let result = self.examine_with(&options);
+        self.restore(originals);
+        Ok(result)
+    }
+
+    fn restore(&mut self, originals: Vec<(usize, Module)>) {
+        for (i, old) in originals {
+            self.modules[i] = old;
+        }
+    }
+
+    fn lower_all(&self, changed: &[usize], bench: &Bench) -> Vec<Result<Module, String>> {
+        let workers = leakproof_frontend::worker_count(self.options.jobs, changed.len());
+        let part = changed.len().div_ceil(workers).max(1);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = changed
+                .chunks(part)
+                .map(|chunk| {
+                    scope.spawn(move || {
+                        let lower = |&i: &usize| match self.units.get(i) {
+                            Some(unit) => self.recompiler.lower(unit, &bench.overlay),
+                            None => Err("the unit is not known any more".to_owned()),
+                        };
+                        chunk.iter().map(lower).collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            let crashed = |_| vec![Err("internal error while compiling".to_owned())];
+            threads.into_iter().flat_map(|t| t.join().unwrap_or_else(crashed)).collect()
+        })
+    }
+
+    /// The first message of clang that the patched units have more than the original ones.
+    pub fn new_warning(&self, bench: &Bench) -> Option<Rejected> {
+        for i in self.changed(bench) {
+            let unit = self.units.get(i)?;
+            let mut known = self.recompiler.diagnostics(unit, None);
+            for (position, message) in self.recompiler.diagnostics(unit, Some(&bench.overlay)) {
+                match known.iter().position(|(_, m)| *m == message) {
+                    Some(at) => drop(known.swap_remove(at)),
+                    None => return Some(bench.blame(format!("{position}{message}"))),
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Bench {
+    /// The stretches that hold the text of ops, in the order of `owners`.
+    fn watches(&self) -> Vec<Watch> {
+        self.parts().map(|(_, watch)| watch).collect()
+    }
+
+    /// The attempt that each watch belongs to; one watch may serve several attempts.
+    pub fn owners(&self) -> Vec<Vec<usize>> {
+        self.parts().map(|(owners, _)| owners).collect()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Watch)> + '_ {
+        self.files.iter().flat_map(|(file, (patched, ops))| {
+            patched.parts().into_iter().map(move |(index, start, end)| {
+                // An op that two attempts share was rendered once.
+                let op = &ops[index].1;
+                let owners = ops.iter().filter(|(_, o)| o == op).map(|(owner, _)| *owner).collect();
+                (owners, Watch { file: file.clone(), start, end })
+            })
+        })
+    }
+
+    /// Whom a message of clang is about: whose text is on its line.
+    fn blame(&self, message: String) -> Rejected {
+        let mut words = message.split(':');
+        let file = words.next().unwrap_or_default().to_owned();
+        let line: u32 = words.next().and_then(|w| w.trim().parse().ok()).unwrap_or(0);
+        let about = self.parts().find(|(_, watch)| {
+            file.ends_with(watch.file.as_str()) && (watch.start.0..=watch.end.0).contains(&line)
+        });
+        let owner = about.and_then(|(owners, _)| owners.first().copied());
+        let message = match message.find("error: ").or_else(|| message.find("warning: ")) {
+            Some(at) => message[at..].to_owned(),
+            None => message,
+        };
+        Rejected { message, file, owner }
+    }
+
+    /// A finding of the patched program with the positions of the original.
+    pub fn original(&self, finding: &Finding, files: &Files) -> Key {
+        let back =
+            |file: &str, line: u32, column: u32| match (self.files.get(file), files.known(file)) {
+                (Some((patched, _)), Some(view)) => patched.original(&view.text, line, column),
+                _ => (line, column),
+            };
+        Key::with(finding, back)
+    }
+}
+
+/// What makes a finding the same before and after a patch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub function: String,
+    pub alloc: (u32, u32),
+    /// The library allocator's call: tells an object from what it holds.
+    pub site: (String, u32, u32),
+    pub leak: (u32, u32),
+}
+
+impl Key {
+    pub fn of(finding: &Finding) -> Key {
+        Key::with(finding, |_, line, column| (line, column))
+    }
+
+    fn with(finding: &Finding, back: impl Fn(&str, u32, u32) -> (u32, u32)) -> Key {
+        let (alloc, leak) = (&finding.alloc, &finding.leak);
+        let last = finding.alloc_trace.last().unwrap_or(alloc);
+        let (line, column) = back(&last.file, last.line, last.column);
+        Key {
+            function: finding.function.clone(),
+            alloc: back(&alloc.file, alloc.line, alloc.column),
+            site: (last.file.clone(), line, column),
+            leak: back(&leak.file, leak.line, leak.column),
+        }
+    }
+
+    /// The same object, wherever it leaks.
+    pub fn same_object(&self, other: &Key) -> bool {
+        (&self.function, self.alloc, &self.site) == (&other.function, other.alloc, &other.site)
+    }
+}
+
+/// The unit of each module: modules are in the order of units, without those that were skipped.
+fn units_of<'p>(project: &'p Project, modules: &[Module]) -> Vec<&'p Unit> {
+    let mut units = project.units.iter();
+    let found = modules.iter().filter_map(|m| units.find(|u| project.name(u) == m.name));
+    found.collect()
+}

@@ -1,0 +1,206 @@
+//! A log for whoever has to judge a release: every release, access and call of one run, each with
+//! the state it happened in.
+//!
+//! Kept only when asked for (`Exec::audit`): a state is a persistent map, so an entry is cheap, but
+//! most runs need none. Entries are in the order of `seq`; what they mean is decided elsewhere.
+
+use crate::exec::Exec;
+use crate::state::State;
+use crate::vocabulary::{BaseKind, Place, Slot};
+use leakproof_guard::{Base, Term, Terms};
+use leakproof_ir::{Callee, InstId, InstKind};
+use leakproof_models::{Effect, Model, Root};
+use leakproof_program::Target;
+use rustc_hash::FxHashSet;
+
+/// How many dereferences away from an argument a callee is taken to look.
+const REACH: u32 = 6;
+
+#[derive(Default)]
+pub struct Audit {
+    pub releases: Vec<Release>,
+    pub touches: Vec<Touch>,
+}
+
+/// An object is released: by the library, or by a function that this one calls.
+pub struct Release {
+    pub seq: u32,
+    pub inst: InstId,
+    pub at: Place,
+    /// Before the release.
+    pub state: State,
+    pub pointer: Term,
+    pub cond: Term,
+}
+
+/// Memory is used.
+pub struct Touch {
+    pub seq: u32,
+    pub inst: InstId,
+    pub at: Place,
+    pub state: State,
+    pub kind: TouchKind,
+    /// The pointers through which it is used.
+    pub pointers: Vec<Term>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TouchKind {
+    /// Through exactly these pointers.
+    Access,
+    /// A function of the library gets them: it sees what they lead to.
+    Library,
+    /// A function of the program gets them: it also sees what others can see.
+    Function,
+    /// Not all functions that may be called here are known.
+    Unknown,
+}
+
+impl Exec<'_> {
+    pub(crate) fn log_release(
+        &mut self,
+        state: &State,
+        pointer: Term,
+        cond: Term,
+        inst: InstId,
+        at: Place,
+    ) {
+        if self.audit.is_some() {
+            let (seq, state) = (self.tick(), state.clone());
+            let release = Release { seq, inst, at, state, pointer, cond };
+            if let Some(audit) = &mut self.audit {
+                audit.releases.push(release);
+            }
+        }
+    }
+
+    /// Logs what the instruction is about to use.
+    pub(crate) fn log_touch(&mut self, id: InstId, state: &State) {
+        if self.audit.is_none() {
+            return;
+        }
+        let body = self.body;
+        let inst = &body.insts[id];
+        let (kind, values) = match &inst.kind {
+            InstKind::Load { ptr }
+            | InstKind::Store { ptr, .. }
+            | InstKind::AtomicRmw { ptr, .. }
+            | InstKind::CmpXchg { ptr, .. } => (TouchKind::Access, vec![*ptr]),
+            InstKind::MemSet { dst, .. } => (TouchKind::Access, vec![*dst]),
+            InstKind::MemCopy { dst, src, .. } => (TouchKind::Access, vec![*dst, *src]),
+            InstKind::Call { callee, args, .. } => {
+                let (kind, released) = self.kind_of_call(id, *callee);
+                let seen = args.iter().enumerate().filter(|(n, _)| !released.contains(n));
+                (kind, seen.map(|(_, v)| *v).collect())
+            }
+            _ => return,
+        };
+        let pointers: Vec<Term> = values.into_iter().map(|v| self.value(state, v)).collect();
+        let pointers = pointers.into_iter().filter(|&t| self.terms.bits(t) == 64).collect();
+        let (seq, at, state) = (self.tick(), self.place(inst.loc), state.clone());
+        let touch = Touch { seq, inst: id, at, state, kind, pointers };
+        if let Some(audit) = &mut self.audit {
+            audit.touches.push(touch);
+        }
+    }
+
+    /// Whom a call may call, and the arguments that it only releases.
+    fn kind_of_call(&self, id: InstId, callee: Callee) -> (TouchKind, Vec<usize>) {
+        let target = match callee {
+            Callee::Direct(f) => self.ctx.program.resolve(self.me.module, f),
+            Callee::Indirect(_) => {
+                let targets = self.ctx.calls.targets(self.me, id);
+                let known = targets.complete && !targets.fallback;
+                let kind = if known { TouchKind::Function } else { TouchKind::Unknown };
+                return (kind, Vec::new());
+            }
+            Callee::Asm => return (TouchKind::Unknown, Vec::new()),
+        };
+        let (Target::Defined(f) | Target::External(f)) = target;
+        match (self.ctx.models.get(&self.ctx.program.function(f).name), target) {
+            (Some(model), _) => (TouchKind::Library, released_arguments(model)),
+            (None, Target::Defined(_)) => (TouchKind::Function, Vec::new()),
+            (None, Target::External(_)) => (TouchKind::Unknown, Vec::new()),
+        }
+    }
+
+    /// The bases that a touch may use, each with the condition under which it does.
+    pub fn touched(&mut self, touch: &Touch) -> Vec<(Base, Term)> {
+        let mut found = Vec::new();
+        let depth = if touch.kind == TouchKind::Access { 0 } else { REACH };
+        let mut seen = FxHashSet::default();
+        for &pointer in &touch.pointers {
+            self.reach(&touch.state, pointer, Terms::TRUE, depth, &mut seen, &mut found);
+        }
+        if matches!(touch.kind, TouchKind::Function | TouchKind::Unknown) {
+            for (value, when) in self.seen_by_others(&touch.state) {
+                self.reach(&touch.state, value, when, REACH, &mut seen, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Values in memory that code outside this function can read.
+    pub fn seen_by_others(&mut self, state: &State) -> Vec<(Term, Term)> {
+        let mut list = Vec::new();
+        for (&(base, slot), &value) in state.mem.iter() {
+            if !slot.is_contents() || !self.terms.has_addr(value) {
+                continue;
+            }
+            let when = match self.kind(base) {
+                BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
+                BaseKind::Pointee => {
+                    let freed = state.fact(base, Slot::Freed);
+                    self.terms.not(freed)
+                }
+                BaseKind::Slot(_) | BaseKind::Heap(_) => state.fact(base, Slot::Escaped),
+                _ => Terms::FALSE,
+            };
+            if when != Terms::FALSE {
+                list.push((value, when));
+            }
+        }
+        list
+    }
+
+    /// The bases that `pointer` leads to over at most `depth` dereferences.
+    pub fn reach(
+        &mut self,
+        state: &State,
+        pointer: Term,
+        when: Term,
+        depth: u32,
+        seen: &mut FxHashSet<(Base, Term)>,
+        found: &mut Vec<(Base, Term)>,
+    ) {
+        for (base, leaf) in self.targets(state, pointer) {
+            let when = self.terms.and2(when, leaf);
+            if when == Terms::FALSE || !seen.insert((base, when)) {
+                continue;
+            }
+            found.push((base, when));
+            if depth == 0 {
+                continue;
+            }
+            let inner: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
+            for t in inner {
+                if self.terms.has_addr(t) {
+                    self.reach(state, t, when, depth - 1, seen, found);
+                }
+            }
+        }
+    }
+}
+
+/// Arguments that a library function releases without looking at them.
+fn released_arguments(model: &Model) -> Vec<usize> {
+    let effects = model.outcomes.iter().flat_map(|o| &o.effects);
+    let released = effects.filter_map(|e| match e {
+        Effect::Free { place, .. } if place.derefs.is_empty() => match place.root {
+            Root::Arg(n) => Some(n),
+            _ => None,
+        },
+        _ => None,
+    });
+    released.collect()
+}
