@@ -11,7 +11,7 @@ use crate::describe::Describe;
 use leakproof_findings::Location;
 use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
 use leakproof_ir::{InstId, Loc};
-use leakproof_smt::{Answer, solve};
+use leakproof_smt::{Answer, Session};
 use leakproof_summary::{
     Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
 };
@@ -400,7 +400,10 @@ impl Judge<'_, '_> {
             return false;
         }
         t == Terms::TRUE
-            || !matches!(solve(&self.exec.terms, t, self.env.options.solver), Answer::Unsat)
+            || !matches!(
+                Session::new().solve(&self.exec.terms, t, self.env.options.solver),
+                Answer::Unsat
+            )
     }
 
     fn say(&mut self, kind: ProblemKind, at: Place, note: &str) {

@@ -535,10 +535,8 @@ impl<'a> Exec<'a> {
     fn run_tail(&mut self, b: BlockId, tail: &Tail) {
         let edges = self.pending.remove(&b).unwrap_or_default();
         let edges = self.merged_down_to(edges, tail.ways);
-        let others: Vec<(BlockId, Vec<Edge>)> = tail.blocks[1..]
-            .iter()
-            .filter_map(|&t| Some((t, self.pending.remove(&t)?)))
-            .collect();
+        let others: Vec<(BlockId, Vec<Edge>)> =
+            tail.blocks[1..].iter().filter_map(|&t| Some((t, self.pending.remove(&t)?))).collect();
         for edge in edges {
             self.run_edge(b, edge);
             for &t in &tail.blocks[1..] {
