@@ -104,8 +104,8 @@ impl Exec<'_> {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let reachable = self.terms.or2(held, owned);
-            let reachable = self.favoured(reachable, true);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
+            let reachable = self.favoured(reachable, true);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let condition = self.terms.and2(path, leaks);
@@ -133,6 +133,7 @@ impl Exec<'_> {
         }
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
+        let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
         let gone = self.favoured(gone, true);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);

@@ -50,7 +50,7 @@ impl Exec<'_> {
         let mut merged = (State { pc: PathConditions::ROOT, mem: last.mem }, value);
         while let Some((state, value)) = outcomes.pop() {
             let name = self.function.source_name.clone();
-            let chosen = self.opaque(1, What::Choice, &name, Loc::default());
+            let chosen = self.opaque(1, What::Inner, &name, Loc::default());
             let literals = self.kept_literals(&state);
             let rest = self.terms.and(conditions);
             conditions = vec![self.terms.ite(chosen, literals, rest)];
