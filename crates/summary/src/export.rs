@@ -296,6 +296,17 @@ impl Exec<'_> {
         }
     }
 
+    /// How many dereferences lead from an argument to this pointer.
+    pub(crate) fn argument_depth(&self, pointer: Term) -> Option<u32> {
+        let depth = self.pointer_depth(pointer)?;
+        let mut at = pointer;
+        for _ in 0..depth {
+            let holder = self.holder_of(at)?;
+            at = self.terms.as_pointee(holder)?;
+        }
+        Some(depth)
+    }
+
     /// The base whose initial contents a pointer was.
     fn holder_of(&self, pointer: Term) -> Option<Base> {
         match self.terms.node(pointer) {
@@ -400,6 +411,7 @@ impl Exporter<'_, '_> {
             if !external || !self.exec.is_nameable(base) || value == Terms::FALSE {
                 continue;
             }
+            let value = self.exec.pruned(state, value);
             if slot.is_contents() && self.is_unchanged(state, base, slot, value) {
                 continue;
             }
@@ -462,7 +474,8 @@ impl Exporter<'_, '_> {
     fn told_cells(&mut self, state: &State, base: Base) -> Vec<(Slot, Term)> {
         let (mut told, mut rest) = (Vec::new(), Vec::new());
         for (slot, value) in state.cells_of(base) {
-            let first = !slot.is_contents() || self.exec.terms.has_addr(value);
+            let owned = self.exec.terms.has_addr(value) || self.exec.is_callers(value);
+            let first = !slot.is_contents() || owned;
             if first { told.push((slot, value)) } else { rest.push((slot, value)) }
         }
         if rest.len() > MAX_OBJECT_CELLS {

@@ -605,7 +605,7 @@ impl Exec<'_> {
         match self.kind(base) {
             BaseKind::Pointee => {
                 let pointer = self.terms.as_pointee(base);
-                let depth = pointer.and_then(|p| self.pointer_depth(p));
+                let depth = pointer.and_then(|p| self.argument_depth(p));
                 depth.is_some_and(|d| d <= MAX_ESCAPE_DEPTH)
             }
             BaseKind::Func(_) | BaseKind::Global(_) => false,
@@ -614,10 +614,10 @@ impl Exec<'_> {
     }
 
     /// Whether a pointer is an argument or what an argument points to: the caller may own it.
-    fn is_callers(&self, t: Term) -> bool {
+    pub(crate) fn is_callers(&self, t: Term) -> bool {
         self.terms.bits(t) == 64
             && matches!(self.terms.node(t), Node::Sym(_))
-            && self.pointer_depth(t).is_some_and(|d| d <= 1)
+            && self.argument_depth(t).is_some_and(|d| d <= 1)
     }
 
     /// Every base whose address occurs anywhere in a term.

@@ -93,7 +93,22 @@ impl Exec<'_> {
                 None => list.push((key, state, value)),
             }
         }
-        list.into_iter().map(|(_, state, value)| (state, value)).collect()
+        list.into_iter().map(|(_, state, value)| (self.settled(state), value)).collect()
+    }
+
+    /// The state with facts that its own path decides: the path is not told to callers.
+    fn settled(&mut self, mut state: State) -> State {
+        let facts: Vec<(Cell, Term)> = state
+            .mem
+            .iter()
+            .filter(|((_, slot), _)| matches!(slot, Slot::Live | Slot::Freed | Slot::Escaped))
+            .map(|(cell, t)| (*cell, *t))
+            .collect();
+        for (cell, t) in facts {
+            let simpler = self.pcs.simplify(&mut self.terms, state.pc, t);
+            state.mem.insert(cell, simpler);
+        }
+        state
     }
 
     fn outcome_key(&mut self, state: &State, value: Option<Term>) -> Key {
