@@ -124,6 +124,8 @@ pub struct Exec<'a> {
     pub frees: Vec<(InstId, Base)>,
     /// Objects of others that were given to a resizing function: theirs to keep if it fails.
     pub resized: Vec<Resized>,
+    /// Objects that were released as elements of an array.
+    pub(crate) element_frees: Vec<Base>,
     /// Bases whose address was stored in memory.
     pub stored: FxHashSet<Base>,
     /// Bases released through a recursive call.
@@ -179,6 +181,7 @@ impl<'a> Exec<'a> {
             written_at: FxHashMap::default(),
             frees: Vec::new(),
             resized: Vec::new(),
+            element_frees: Vec::new(),
             stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             steps: 0,
@@ -226,10 +229,13 @@ impl<'a> Exec<'a> {
         let header = self.cfg.loops[l.0 as usize].header;
         let items = self.cfg.loops[l.0 as usize].items.clone();
         let counters = self.counting_phis(header);
+        let before: FxHashMap<BlockId, usize> =
+            self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
+        let released = self.element_frees.len();
         let mut turn = 0;
         loop {
             let Some(entry) = self.take_merged(header) else { break };
-            let before = entry.state.clone();
+            let entered = entry.state.clone();
             let before_phis = entry.phis.clone();
             self.pending.entry(header).or_default().push(entry);
             let last = turn >= self.turns && !self.walks_own_objects(&before_phis, turn);
@@ -241,10 +247,35 @@ impl<'a> Exec<'a> {
             }
             self.run_items(&items, None);
             for mut edge in self.take_back_edges(header) {
-                self.generalise(&before, &before_phis, &counters, &mut edge);
+                self.generalise(&entered, &before_phis, &counters, &mut edge);
                 self.pending.entry(header).or_default().push(edge);
             }
             turn += 1;
+        }
+        self.release_elements(l, &before, released);
+    }
+
+    /// A loop that releases the elements of an array releases all that there are: when it takes
+    /// no turn, there were none.
+    fn release_elements(
+        &mut self,
+        l: LoopId,
+        before: &FxHashMap<BlockId, usize>,
+        released: usize,
+    ) {
+        let mut bases = self.element_frees[released..].to_vec();
+        bases.sort_unstable();
+        bases.dedup();
+        for (b, edges) in &mut self.pending {
+            let old = before.get(b).copied().unwrap_or(0);
+            if bases.is_empty() || self.cfg.loops[l.0 as usize].blocks.contains(b) {
+                continue;
+            }
+            for edge in edges.iter_mut().skip(old) {
+                for &base in &bases {
+                    edge.state.mem.insert((base, Slot::Freed), Terms::TRUE);
+                }
+            }
         }
     }
 

@@ -2,9 +2,11 @@
 
 use crate::exec::{DropKind, Exec};
 use crate::state::State;
-use crate::vocabulary::{BaseKind, Slot, What};
-use leakproof_guard::{Cast, Node, Op, Term};
-use leakproof_ir::{BinOp, CastOp, Index, InstId, InstKind, Loc, RmwOp, Ty, ValueId, VarId};
+use crate::vocabulary::{BaseKind, Slot, SymKind, What};
+use leakproof_guard::{Cast, Node, Op, Term, Terms};
+use leakproof_ir::{
+    BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, VarId,
+};
 
 impl Exec<'_> {
     /// Runs one instruction; false when control does not come out of it.
@@ -94,6 +96,9 @@ impl Exec<'_> {
             }
             InstKind::Cmp { pred, lhs, rhs } => {
                 let (a, b) = (self.value(state, *lhs), self.value(state, *rhs));
+                if self.is_out_of_reach(state, a, b) || self.is_out_of_reach(state, b, a) {
+                    return Terms::bool(*pred == Pred::Ne);
+                }
                 self.compare(*pred, a, b)
             }
             InstKind::Cast { op, value } => {
@@ -133,6 +138,18 @@ impl Exec<'_> {
                 _ => self.opaque(bits, What::Unknown, "", loc),
             },
         }
+    }
+
+    /// Whether `a` is an object that nobody was told of, and `b` somebody else's pointer.
+    fn is_out_of_reach(&self, state: &State, a: Term, b: Term) -> bool {
+        let (&Node::Addr { base, .. }, Node::Sym(s)) = (self.terms.node(a), self.terms.node(b))
+        else {
+            return false;
+        };
+        matches!(self.kind(base), BaseKind::Heap(_))
+            && state.fact(base, Slot::Escaped) == Terms::FALSE
+            && !self.stored.contains(&base)
+            && !matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Result)
     }
 
     fn with_element(&mut self, tuple: Term, index: usize, value: Term, ty: Ty) -> Term {

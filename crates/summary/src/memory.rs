@@ -513,9 +513,13 @@ impl Exec<'_> {
             self.escape(state, pointer);
             return;
         };
+        let element = self.is_element(pointer);
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
+            if element || leaf.any {
+                self.element_frees.push(base);
+            }
             match (slot, self.kind(base)) {
                 // Nobody releases the middle of an object: this is not the path that was meant.
                 (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => {}
@@ -527,6 +531,20 @@ impl Exec<'_> {
                 }
                 _ => self.free_base(state, base, when, inst, at),
             }
+        }
+    }
+
+    /// Whether a pointer is what some element of an array held.
+    fn is_element(&self, pointer: Term) -> bool {
+        match self.terms.node(pointer) {
+            Node::Sym(s) => matches!(
+                self.sym_kinds[s.0 as usize],
+                SymKind::Init { slot: Slot::Every { .. }, .. }
+            ),
+            Node::Ite { then, otherwise, .. } => {
+                self.is_element(*then) || self.is_element(*otherwise)
+            }
+            _ => false,
         }
     }
 
@@ -668,6 +686,10 @@ impl Exec<'_> {
         let slots: Vec<(Slot, Term)> = state.contents_of(base).collect();
         let fresh = self.opaque(64, What::Written, name, loc);
         for (slot, old) in slots {
+            if self.terms.has_addr(old) {
+                // An owned pointer is taken to stay where it is.
+                continue;
+            }
             if cond == Terms::TRUE {
                 state.mem.remove(&(base, slot));
             } else {
