@@ -10,12 +10,15 @@ use crate::component::Env;
 use crate::describe::Describe;
 use leakproof_findings::Location;
 use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
-use leakproof_ir::{InstId, Loc};
+use leakproof_ir::{InstId, Linkage, Loc};
+use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{
     Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
 };
-use std::collections::BTreeSet;
+use rustc_hash::FxHashMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A stretch of source text in which releases are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,9 @@ pub struct Watch {
 pub struct Judgement {
     /// Index into `Options::watch`.
     pub watch: usize,
-    pub function: String,
+    pub func: FuncRef,
+    /// The text is in this function; otherwise it calls the one that has it.
+    pub direct: bool,
     /// Nothing: the releases are safe.
     pub problems: Vec<Problem>,
 }
@@ -92,32 +97,74 @@ impl Watch {
     }
 }
 
-/// The watched stretches that have code in a function.
-pub fn watches_in(env: &Env<'_>, f: leakproof_program::FuncRef) -> Vec<usize> {
-    let watch = &env.options.watch;
-    let module = env.program.module(f.module);
-    let known = |w: &Watch| module.files.values().any(|name| *name == w.file);
-    if watch.is_empty() || !watch.iter().any(known) {
-        return Vec::new();
+/// The watched stretches that concern each function: it has their code (true), or calls, over any
+/// number of steps, one that has it.
+pub type Watched = FxHashMap<FuncRef, BTreeMap<usize, bool>>;
+
+pub fn watched(program: &Program, calls: &CallGraph, watch: &[Watch]) -> Watched {
+    let mut all = Watched::default();
+    if watch.is_empty() {
+        return all;
     }
-    let Some(body) = &env.program.function(f).body else { return Vec::new() };
+    for f in program.definitions() {
+        for i in watches_in(program, watch, f) {
+            all.entry(f).or_default().insert(i, true);
+            let mut work = vec![f];
+            while let Some(callee) = work.pop() {
+                for &caller in calls.callers_of(callee) {
+                    if let Entry::Vacant(new) = all.entry(caller).or_default().entry(i) {
+                        new.insert(false);
+                        work.push(caller);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+fn watches_in(program: &Program, watch: &[Watch], f: FuncRef) -> Vec<usize> {
+    let module = program.module(f.module);
+    let known = |w: &Watch| module.files.values().any(|name| *name == w.file);
+    let Some(body) = program.function(f).body.as_ref().filter(|_| watch.iter().any(known)) else {
+        return Vec::new();
+    };
     let covered = |w: &Watch| {
         body.insts.values().any(|i| i.loc.is_known() && w.covers(module.file_name(i.loc), i.loc))
     };
     (0..watch.len()).filter(|&i| covered(&watch[i])).collect()
 }
 
+/// What a function says about objects that come from its callers, those answer for: when all of
+/// them are known and release the object through it, their answers stand for its own.
+pub fn settle(program: &Program, calls: &CallGraph, mut all: Vec<Judgement>) -> Vec<Judgement> {
+    let answered: BTreeSet<(usize, FuncRef)> = all.iter().map(|j| (j.watch, j.func)).collect();
+    for judgement in &mut all {
+        let f = judgement.func;
+        let internal = program.function(f).linkage == Linkage::Internal;
+        let callers = calls.callers_of(f);
+        let all_known = (internal || program.is_closed(f.module)) && !callers.is_empty();
+        if all_known && callers.iter().all(|c| answered.contains(&(judgement.watch, *c))) {
+            judgement.problems.retain(|p| p.kind != ProblemKind::Foreign);
+        }
+    }
+    all
+}
+
 /// Judges the watched releases of a function that was run with its log kept.
-pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>, watches: &[usize]) -> Vec<Judgement> {
+pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>) -> Vec<Judgement> {
     let Some(audit) = exec.audit.take() else { return Vec::new() };
-    let function = exec.function.source_name.clone();
-    let list = watches.iter().map(|&watch| {
+    let func = exec.me;
+    let mut list = Vec::new();
+    for (&watch, &direct) in env.watched.get(&func).into_iter().flatten() {
         let mut judge = Judge { env, exec, audit: &audit, problems: BTreeSet::new() };
-        judge.watch(&env.options.watch[watch]);
+        let answers = judge.watch(&env.options.watch[watch], direct);
         let problems = judge.problems.into_iter().collect();
-        Judgement { watch, function: function.clone(), problems }
-    });
-    list.collect()
+        if answers || direct {
+            list.push(Judgement { watch, func, direct, problems });
+        }
+    }
+    list
 }
 
 struct Judge<'j, 'a> {
@@ -136,20 +183,24 @@ struct Case<'r> {
 }
 
 impl Judge<'_, '_> {
-    fn watch(&mut self, watch: &Watch) {
+    /// Judges all releases of a stretch; false when there are none.
+    fn watch(&mut self, watch: &Watch, direct: bool) -> bool {
         let audit = self.audit;
         let releases: Vec<&Release> =
-            audit.releases.iter().filter(|r| self.is_watched(watch, r.inst)).collect();
+            audit.releases.iter().filter(|r| self.is_watched_release(watch, r)).collect();
         if self.exec.limit.is_some() {
             let at = self.exec.place(self.exec.function.loc);
             self.say(ProblemKind::Undecided, at, "the function is too large to be followed");
-            return;
+            return true;
+        }
+        if !direct && releases.is_empty() {
+            return false;
         }
         let mut effective = false;
         for release in &releases {
             effective |= self.release(watch, release);
         }
-        if !effective {
+        if !effective && direct {
             let at = self.exec.place(self.exec.function.loc);
             self.say(ProblemKind::NoEffect, at, "no path on which it would release anything");
         }
@@ -158,6 +209,14 @@ impl Judge<'_, '_> {
                 self.own_access(touch);
             }
         }
+        true
+    }
+
+    fn is_watched_release(&self, watch: &Watch, release: &Release) -> bool {
+        let Place { func, loc } = release.origin;
+        let module = self.env.program.module(func.module);
+        self.is_watched(watch, release.inst)
+            || (loc.is_known() && watch.covers(module.file_name(loc), loc))
     }
 
     fn is_watched(&self, watch: &Watch, inst: InstId) -> bool {
@@ -203,7 +262,11 @@ impl Judge<'_, '_> {
         if !matches!(self.exec.kind(base), BaseKind::Heap(_)) {
             let (kind, note) = self.why_not_heap(base);
             self.say(kind, release.at, &note);
-            return false;
+            if kind == ProblemKind::Foreign {
+                self.before(Case { release, base, when });
+                self.after(watch, Case { release, base, when });
+            }
+            return kind == ProblemKind::Foreign;
         }
         if slot != Slot::At(0) || leaf.any {
             self.say(ProblemKind::Inexact, release.at, "it may not be the start of one object");
@@ -219,8 +282,13 @@ impl Judge<'_, '_> {
     /// Allocated, not yet released, nobody else's.
     fn before(&mut self, case: Case<'_>) {
         let Case { release, base, when } = case;
-        let live = release.state.fact(base, Slot::Live);
-        let absent = self.exec.terms.not(live);
+        let absent = match self.exec.kind(base) {
+            BaseKind::Heap(_) => {
+                let live = release.state.fact(base, Slot::Live);
+                self.exec.terms.not(live)
+            }
+            _ => Terms::FALSE,
+        };
         let facts = [
             (absent, ProblemKind::Uninitialised, "the object may not have been allocated"),
             (

@@ -6,7 +6,7 @@
 use crate::Options;
 use crate::audit::{self, Judgement};
 use crate::finding;
-use crate::pairs::{self, Pair};
+use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
 use leakproof_findings::Finding;
 use leakproof_guard::is_contradiction;
@@ -31,6 +31,7 @@ pub struct Env<'a> {
     pub models: &'a Library,
     pub options: &'a Options,
     pub summaries: &'a Summaries,
+    pub watched: &'a audit::Watched,
 }
 
 /// What the analysis of one function gave.
@@ -47,6 +48,7 @@ pub struct Outcome {
     pub limited: Option<String>,
     pub judgements: Vec<Judgement>,
     pub pairs: Vec<Pair>,
+    pub releaser: Option<Releaser>,
 }
 
 /// Analyses a component and publishes its summaries.
@@ -116,10 +118,10 @@ fn run_function(
     let Some(mut exec) = Exec::new(context, f) else {
         return (Summary::opaque(), outcome);
     };
-    let watches = if report { audit::watches_in(env, f) } else { Vec::new() };
-    exec.audit = (!watches.is_empty()).then(leakproof_summary::Audit::default);
+    let watched = report && env.watched.contains_key(&f);
+    exec.audit = watched.then(leakproof_summary::Audit::default);
     exec.run();
-    outcome.judgements = audit::judge(env, &mut exec, &watches);
+    outcome.judgements = audit::judge(env, &mut exec);
     if report && env.options.pairs {
         outcome.pairs = pairs::of(env, &exec);
     }
@@ -136,6 +138,9 @@ fn run_function(
     }
     let called = !env.calls.callers_of(f).is_empty();
     let summary = if called { exec.summarise() } else { Summary::opaque() };
+    if report && env.options.pairs {
+        outcome.releaser = pairs::of_summary(env, f, &summary);
+    }
     (summary, outcome)
 }
 

@@ -16,7 +16,7 @@ mod schedule;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
 pub use options::Options;
-pub use pairs::{Pair, Releaser};
+pub use pairs::{Given, Pair, Releaser};
 
 use component::Outcome;
 use leakproof_findings::{Finding, REPORT_VERSION, Report, Skipped, Stats};
@@ -34,6 +34,8 @@ pub struct Examination {
     pub report: Report,
     pub judgements: Vec<Judgement>,
     pub pairs: Vec<Pair>,
+    /// Functions of the program that release what they are given.
+    pub releasers: Vec<Releaser>,
 }
 
 /// Finds the leaks of a program and judges its watched releases.
@@ -42,8 +44,12 @@ pub fn examine(program: &Program, models: &Library, options: &Options) -> Examin
     let calls = CallGraph::build(program, &points_to, models);
     let mut outcomes = schedule::run(program, &calls, models, options);
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
+    let judgements = audit::settle(program, &calls, judgements);
+    let mut releasers: Vec<Releaser> = outcomes.iter_mut().filter_map(|o| o.releaser.take()).collect();
+    releasers.sort();
+    releasers.dedup();
     let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();
-    Examination { report: report(program, outcomes, options), judgements, pairs }
+    Examination { report: report(program, outcomes, options), judgements, pairs, releasers }
 }
 
 fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {

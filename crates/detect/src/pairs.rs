@@ -3,7 +3,7 @@
 
 use crate::component::Env;
 use crate::describe::Describe;
-use leakproof_ir::{Callee, InstId, InstKind};
+use leakproof_ir::{Callee, InstId, InstKind, SourceType};
 use leakproof_models::{Effect, Model, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
 use leakproof_summary::{BaseKind, Exec, Expr, Root, Slot, Summary};
@@ -24,12 +24,25 @@ pub struct Pair {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Releaser {
     pub name: String,
-    /// The argument, 0-based, and whether it is the address of the pointer.
+    /// The argument, 0-based, and what it is.
     pub arg: usize,
-    pub by_address: bool,
+    pub given: Given,
     pub params: usize,
+    /// The struct that the argument points to; empty when it is none.
+    pub ty: String,
     /// It has a model: it belongs to the library.
     pub library: bool,
+}
+
+/// How a releasing function gets the pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Given {
+    /// As it is.
+    Pointer,
+    /// The address of the variable that holds it.
+    Address,
+    /// The address of the struct that holds it.
+    Owner,
 }
 
 /// The pairs of a function that was run.
@@ -65,13 +78,54 @@ fn releaser(env: &Env<'_>, exec: &Exec<'_>, inst: InstId) -> Option<Releaser> {
 
 /// How a function releases, when it does.
 fn of_function(env: &Env<'_>, f: FuncRef) -> Option<Releaser> {
+    match env.models.get(&env.program.function(f).name) {
+        Some(model) => {
+            let (arg, held) = released_by_model(model)?;
+            Some(describe(env, f, arg, held, true))
+        }
+        None => of_summary(env, f, &*env.summaries.get(f)?),
+    }
+}
+
+/// How a function with this summary releases, when it does.
+pub fn of_summary(env: &Env<'_>, f: FuncRef, summary: &Summary) -> Option<Releaser> {
+    let (arg, held) = released_by_summary(summary)?;
+    Some(describe(env, f, arg, held, false))
+}
+
+fn describe(env: &Env<'_>, f: FuncRef, arg: usize, held: bool, library: bool) -> Releaser {
     let function = env.program.function(f);
-    let (library, (arg, by_address)) = match env.models.get(&function.name) {
-        Some(model) => (true, released_by_model(model)?),
-        None => (false, released_by_summary(&*env.summaries.get(f)?)?),
+    let ty = pointee_struct(env, f, arg).unwrap_or_default();
+    let given = match (held, ty.is_empty()) {
+        (false, _) => Given::Pointer,
+        (true, true) => Given::Address,
+        (true, false) => Given::Owner,
     };
     let name = function.source_name.clone();
-    Some(Releaser { name, arg, by_address, params: function.params.len(), library })
+    Releaser { name, arg, given, params: function.params.len(), ty, library }
+}
+
+/// The name of the struct that a parameter points to.
+fn pointee_struct(env: &Env<'_>, f: FuncRef, arg: usize) -> Option<String> {
+    let module = env.program.module(f.module);
+    let function = env.program.function(f);
+    let declared = match function.signature.and_then(|t| module.types.get(t)) {
+        Some(SourceType::Function { params, .. }) => params.get(arg).copied(),
+        _ => None,
+    };
+    let mut ty = module.types.get(declared.or(function.params.get(arg)?.ty)?)?;
+    let mut pointers = 0;
+    loop {
+        match ty {
+            SourceType::Const { of } => ty = module.types.get(*of)?,
+            SourceType::Pointer { to } => {
+                pointers += 1;
+                ty = module.types.get(*to)?;
+            }
+            SourceType::Struct { name, .. } if pointers == 1 => return Some(name.clone()),
+            _ => return None,
+        }
+    }
 }
 
 fn released_by_model(model: &Model) -> Option<(usize, bool)> {
@@ -103,7 +157,7 @@ fn released_by_summary(summary: &Summary) -> Option<(usize, bool)> {
         let Root::Pointee(r) = effect.root else { continue };
         let found = match summary.pool.get(r.0 as usize)? {
             Expr::Arg { index, .. } => Some((*index as usize, false)),
-            Expr::Init { root: Root::Pointee(p), slot: Slot::At(0), .. } => {
+            Expr::Init { root: Root::Pointee(p), slot: Slot::At(_), .. } => {
                 match summary.pool.get(p.0 as usize)? {
                     Expr::Arg { index, .. } => Some((*index as usize, true)),
                     _ => None,

@@ -47,7 +47,15 @@ pub fn run(
     options: &Options,
 ) -> Vec<Outcome> {
     let summaries = Summaries::new(calls);
-    let env = component::Env { program, calls, models, options, summaries: &summaries };
+    let watched = crate::audit::watched(program, calls, &options.watch);
+    let env = component::Env {
+        program,
+        calls,
+        models,
+        options,
+        summaries: &summaries,
+        watched: &watched,
+    };
     let work = || {
         let mut outcomes: Vec<(usize, Vec<Outcome>)> = Vec::new();
         for level in levels(calls) {

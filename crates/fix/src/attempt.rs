@@ -1,8 +1,9 @@
 //! One way to mend one finding, and what to try next when it does not do.
 
 use crate::declared;
+use crate::holder::root_of;
 use crate::op::Op;
-use crate::placement::{Placement, root_of};
+use crate::placement::Placement;
 use crate::releaser::Way;
 use crate::view::View;
 use leakproof_detect::{Problem, ProblemKind};
@@ -10,7 +11,9 @@ use leakproof_findings::Finding;
 use tree_sitter::Node;
 
 /// Attempts per finding: each costs a part of a compilation.
-pub const MAX_ATTEMPTS: usize = 12;
+pub const MAX_ATTEMPTS: usize = 14;
+/// Parts of an object that are released before it.
+const MAX_INNER: usize = 4;
 
 /// What is tried now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +24,10 @@ pub struct Attempt {
     pub init_null: bool,
     /// Released only if this holds.
     pub guard: Option<String>,
+    /// A `const` is dropped for the releasing function.
+    pub cast: bool,
+    /// Statements that release what the object holds.
+    pub inner: Vec<String>,
 }
 
 /// Why an attempt does not do.
@@ -31,19 +38,32 @@ pub enum Feedback {
     Problems(Vec<Problem>),
     /// The leak is still there.
     NotGone,
-    /// Another leak appears: where and of what.
-    NewLeak(String),
+    /// Another leak appears.
+    NewLeak(NewLeak),
+}
+
+/// A leak that the program did not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLeak {
+    /// Where and of what, for a reader.
+    pub text: String,
+    /// The statement that would release it, when it is a part of what was released.
+    pub release: Option<String>,
 }
 
 /// All that can be tried for one finding.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub finding: Finding,
+    /// The reference as the source spells it.
+    pub holder: String,
     pub placements: Vec<Placement>,
     pub ways: Vec<Way>,
     /// Where the holder could be set to null.
     pub null_at: Option<usize>,
     pub null: &'static str,
+    /// The condition under which the object was made, when it can be asked again.
+    pub made_if: Option<String>,
 }
 
 impl Plan {
@@ -51,27 +71,35 @@ impl Plan {
         view: &View,
         function: Node<'_>,
         finding: &Finding,
+        holder: String,
         placements: Vec<Placement>,
         ways: Vec<Way>,
     ) -> Plan {
-        let variable = finding.variable.as_str();
         let offset = view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
-        let declared = declared::find(view, function, variable, offset.max(1))
+        let declared = declared::find(view, function, &holder, offset.max(1))
             .filter(|d| d.is_pointer && !d.is_parameter);
         let null_at = declared.and_then(|d| d.uninitialised);
         let null = if view.cxx { "nullptr" } else { "NULL" };
-        Plan { finding: finding.clone(), placements, ways, null_at, null }
+        let made_if = made_if(view, function, finding);
+        Plan { finding: finding.clone(), holder, placements, ways, null_at, null, made_if }
     }
 
     /// The ops of an attempt.
     pub fn ops(&self, attempt: &Attempt) -> Option<Vec<Op>> {
         let way = self.ways.get(attempt.way)?;
         let placement = self.placements.get(attempt.placement)?;
-        let text = |holder: &str| match &attempt.guard {
-            None => way.statement(holder),
-            Some(guard) => format!("if ({guard})\n\t{}", way.statement(holder)),
+        let text = |holder: &str| {
+            let release = way.statement(holder, attempt.cast);
+            match (&attempt.guard, attempt.inner.as_slice()) {
+                (None, []) => release,
+                (None, inner) => format!("{}\n{release}", inner.join("\n")),
+                (Some(guard), []) => format!("if ({guard})\n\t{release}"),
+                (Some(guard), inner) => {
+                    format!("if ({guard}) {{\n\t{}\n\t{release}\n}}", inner.join("\n\t"))
+                }
+            }
         };
-        let mut ops = placement.ops(&self.finding.variable, &text);
+        let mut ops = placement.ops(&self.holder, &text);
         if attempt.init_null {
             let text = format!(" = {}", self.null);
             ops.push(Op::Insert { at: self.null_at?, text });
@@ -83,10 +111,13 @@ impl Plan {
     pub fn next(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
         let better = match feedback {
             Feedback::Problems(problems) => self.amended(attempt, problems),
-            Feedback::NewLeak(_) | Feedback::Compiler(_) => {
-                Some(Attempt { way: attempt.way + 1, ..attempt.clone() })
-                    .filter(|a| a.way < self.ways.len())
+            Feedback::NewLeak(new) => self.next_way(attempt).or_else(|| with_inner(attempt, new)),
+            Feedback::Compiler(message)
+                if message.contains("discards qualifiers") && !attempt.cast =>
+            {
+                Some(Attempt { cast: true, ..attempt.clone() })
             }
+            Feedback::Compiler(_) => self.next_way(attempt),
             Feedback::NotGone => None,
         };
         better.or_else(|| {
@@ -95,11 +126,16 @@ impl Plan {
         })
     }
 
+    fn next_way(&self, attempt: &Attempt) -> Option<Attempt> {
+        let next = Attempt { way: attempt.way + 1, ..attempt.clone() };
+        (next.way < self.ways.len() && attempt.inner.is_empty()).then_some(next)
+    }
+
     /// The same release under a condition or with a pointer that is always set, if that would help.
     fn amended(&self, attempt: &Attempt, problems: &[Problem]) -> Option<Attempt> {
         let any = |kind| problems.iter().find(|p| p.kind == kind);
-        if any(ProblemKind::NoEffect).is_some() && attempt.way + 1 < self.ways.len() {
-            return Some(Attempt { way: attempt.way + 1, ..attempt.clone() });
+        if any(ProblemKind::NoEffect).is_some() {
+            return self.next_way(attempt);
         }
         if any(ProblemKind::Uninitialised).is_some() && !attempt.init_null && self.null_at.is_some()
         {
@@ -108,15 +144,51 @@ impl Plan {
         if attempt.guard.is_some() {
             return None;
         }
+        let made_if = || self.made_if.clone();
         let guard = if any(ProblemKind::NullOwner).is_some() {
-            owner_of(&self.finding.variable).map(|owner| format!("{owner} != {}", self.null))
+            owner_of(&self.holder).map(|owner| format!("{owner} != {}", self.null))
         } else if let Some(problem) = any(ProblemKind::NotHeap) {
-            quoted(&problem.note).map(|other| format!("{} != {other}", self.finding.variable))
+            let other = quoted(&problem.note).map(|other| format!("{} != {other}", self.holder));
+            other.or_else(made_if)
+        } else if any(ProblemKind::Foreign).or(any(ProblemKind::Uninitialised)).is_some() {
+            made_if()
         } else {
             None
         };
         guard.map(|g| Attempt { guard: Some(g), ..attempt.clone() })
     }
+}
+
+/// What the object holds is released before it, with the first way to do so.
+fn with_inner(attempt: &Attempt, new: &NewLeak) -> Option<Attempt> {
+    let release = new.release.clone()?;
+    let mut next = Attempt { way: 0, ..attempt.clone() };
+    if next.inner.contains(&release) || next.inner.len() >= MAX_INNER {
+        return None;
+    }
+    // What was found last lies deepest.
+    next.inner.insert(0, release);
+    Some(next)
+}
+
+/// The condition of the `if` whose first branch makes the object, when asking it does nothing.
+fn made_if(view: &View, function: Node<'_>, finding: &Finding) -> Option<String> {
+    let alloc = &finding.alloc;
+    let offset = view.offset(alloc.line, alloc.column)?;
+    if alloc.file != finding.leak.file || !function.byte_range().contains(&offset) {
+        return None;
+    }
+    let statement = view.statement(offset)?.node;
+    let around = view.around(statement).find(|n| n.kind() == "if_statement")?;
+    let first = around.child_by_field_name("consequence")?;
+    let condition = around.child_by_field_name("condition")?;
+    let effects = view.find(condition, |n| {
+        matches!(n.kind(), "call_expression" | "update_expression" | "assignment_expression")
+    });
+    let text = view.source(condition).trim();
+    let text = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(text).trim();
+    let asks_again = first.byte_range().contains(&offset) && effects.is_empty();
+    (asks_again && !text.is_empty()).then(|| text.to_owned())
 }
 
 /// The pointer through which an access path goes: `s->a` of `s->a->b`.

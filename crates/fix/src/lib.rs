@@ -8,6 +8,7 @@ mod attempt;
 mod declared;
 mod diff;
 mod files;
+mod holder;
 mod op;
 mod outcome;
 mod patched;
@@ -18,6 +19,7 @@ mod report;
 mod session;
 mod style;
 mod trial;
+mod types;
 mod view;
 
 pub use diff::unified;
@@ -27,10 +29,11 @@ pub use trial::Workshop;
 
 use attempt::Plan;
 use files::Files;
-use leakproof_detect::{Examination, Pair};
+use leakproof_detect::Examination;
 use leakproof_findings::{Finding, Sources};
 use leakproof_models::Library;
-use placement::{Finder, NoPlace};
+use placement::Finder;
+use releaser::Knowledge;
 use session::{Case, Session};
 use trial::Key;
 
@@ -42,52 +45,65 @@ pub fn fix(
     models: &Library,
     sources: &Sources,
 ) -> Outcome {
-    let mut files = Files::default();
+    let knowledge = Knowledge::new(examination, models);
+    let mut planner = Planner { files: Files::default(), sources, workshop, knowledge: &knowledge };
     let mut cases = Vec::new();
     let mut refusals = Vec::new();
     for finding in findings {
-        match plan(&mut files, sources, finding, &examination.pairs, models) {
+        match planner.plan(finding) {
             Ok(case) => cases.push(case),
             Err(reason) => refusals.push(Refusal { finding: finding.clone(), reason }),
         }
     }
+    let files = planner.files;
     let known = examination.report.leaks.iter().map(Key::of).collect();
-    let mut session = Session::new(workshop, &files, cases, known);
+    let mut session = Session::new(workshop, &files, sources, &knowledge, cases, known);
     session.run();
     let (cases, rounds) = (session.cases, session.rounds);
     report::outcome(cases, refusals, files, rounds)
 }
 
-/// All that can be tried for a finding, or why there is nothing.
-fn plan(
-    files: &mut Files,
-    sources: &Sources,
-    finding: &Finding,
-    pairs: &[Pair],
-    models: &Library,
-) -> Result<Case, String> {
-    let file = &finding.leak.file;
-    let cxx = is_cxx(file);
-    let view = files.get(file, sources, cxx)?;
-    let finder = Finder::new(view, finding).map_err(|e| match e {
-        NoPlace::Unparsed => "the code around it is not understood well enough to be edited",
-        NoPlace::Nameless => "no variable that could be named holds the object",
-    })?;
-    let function = finder.function();
-    let placements = finder.placements();
-    if placements.is_empty() {
-        return Err("there is no statement to put a release at".to_owned());
+/// Makes plans.
+struct Planner<'a, 'p> {
+    files: Files,
+    sources: &'a Sources,
+    workshop: &'a Workshop<'p>,
+    knowledge: &'a Knowledge<'a>,
+}
+
+impl Planner<'_, '_> {
+    /// All that can be tried for a finding, or why there is nothing.
+    fn plan(&mut self, finding: &Finding) -> Result<Case, String> {
+        let file = &finding.leak.file;
+        let view = self.files.get(file, self.sources, is_cxx(file))?;
+        let spelled = holder::spell(view, finding, self.sources);
+        let finder = Finder::new(view, finding, spelled.as_deref().unwrap_or_default())
+            .ok_or("the code around it is not understood well enough to be edited")?;
+        let function = finder.function();
+        let (holder, placements) = match &spelled {
+            Some(holder) => (holder.clone(), finder.placements()),
+            None => {
+                let made = self.workshop.return_type(&finding.alloc.callee);
+                finder
+                    .nameless(made.as_deref())
+                    .ok_or("no variable that could be named holds the object")?
+            }
+        };
+        if placements.is_empty() {
+            return Err("there is no statement to put a release at".to_owned());
+        }
+        let ty = self.workshop.struct_of(finding, &holder);
+        let ways = self.knowledge.ways(finding, &holder, ty.as_deref());
+        if ways.is_empty() {
+            return Err("no function is known that releases the object".to_owned());
+        }
+        let root = holder::root_of(&holder);
+        let reservation = view.is_conditional(function, root).then(|| {
+            format!("`{root}` is also used under #if: other configurations were not analysed")
+        });
+        let plan = Plan::new(view, function, finding, holder, placements, ways);
+        Ok(Case::new(plan, reservation))
     }
-    let ways = releaser::ways(finding, pairs, models);
-    if ways.is_empty() {
-        return Err("no function is known that releases the object".to_owned());
-    }
-    let root = placement::root_of(&finding.variable);
-    let reservation = view.is_conditional(function, root).then(|| {
-        format!("`{root}` is also used under #if: other configurations were not analysed")
-    });
-    let plan = Plan::new(view, function, finding, placements, ways);
-    Ok(Case::new(plan, reservation))
 }
 
 fn is_cxx(file: &str) -> bool {

@@ -89,7 +89,7 @@ pub fn explain(feedback: &Feedback) -> String {
     match feedback {
         Feedback::Compiler(message) => format!("the patched unit does not compile: {message}"),
         Feedback::NotGone => "the leak would still be there".to_owned(),
-        Feedback::NewLeak(what) => format!("it would make another leak: {what}"),
+        Feedback::NewLeak(new) => format!("it would make another leak: {}", new.text),
         Feedback::Problems(problems) => match worst(problems) {
             Some(problem) => explain_problem(problem),
             None => "nothing speaks against it".to_owned(),

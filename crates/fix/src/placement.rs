@@ -4,6 +4,7 @@
 //! of a release into ops. None of them is safe by itself: that is for the trial to find out.
 
 use crate::declared;
+use crate::holder::root_of;
 use crate::op::{Brace, Op};
 use crate::view::{Slot, Statement, View};
 use leakproof_findings::{Event, Finding, Kind};
@@ -45,6 +46,19 @@ pub enum Placement {
         statement: String,
         name: String,
     },
+    /// `make();` becomes `free(make());`.
+    Discard {
+        target: Target,
+    },
+    /// `use(make());` becomes `T made = make(); use(made); free(made);`.
+    Name {
+        target: Target,
+        ty: String,
+        call: String,
+        /// The statement with the new name in place of the call.
+        statement: String,
+        name: String,
+    },
     /// `p = realloc(p, n);` keeps the old pointer until the new one is there.
     Resize {
         target: Target,
@@ -79,6 +93,10 @@ impl Placement {
             Placement::SaveOld { target, ty, holder, statement, name } => {
                 rewrite(target, vec![declare(ty, name, holder), statement.clone(), text(name)])
             }
+            Placement::Discard { target } => rewrite(target, release()),
+            Placement::Name { target, ty, call, statement, name } => {
+                rewrite(target, vec![declare(ty, name, call), statement.clone(), text(name)])
+            }
             Placement::Resize { target, ty, holder, call, size, name } => {
                 let zero = size.as_ref().map(|s| format!(" && {s} != 0")).unwrap_or_default();
                 let lines = vec![
@@ -100,6 +118,8 @@ impl Placement {
             Placement::Else { .. } => "on the branch that did not release it",
             Placement::HoistReturn { .. } => "after the value to return is computed",
             Placement::SaveOld { .. } => "after the pointer got its new value",
+            Placement::Discard { .. } => "as soon as it is made, because nobody wants it",
+            Placement::Name { .. } => "after its only use, for which it gets a name",
             Placement::Resize { .. } => "when resizing fails",
         }
     }
@@ -119,28 +139,17 @@ fn rewrite(target: &Target, lines: Vec<String>) -> Vec<Op> {
 pub struct Finder<'v> {
     view: &'v View,
     finding: &'v Finding,
+    holder: &'v str,
     function: Node<'v>,
     list: Vec<Placement>,
 }
 
-/// Why there is no placement at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoPlace {
-    /// The position is not inside a function that the parser understands.
-    Unparsed,
-    /// The reference has no name that could be written.
-    Nameless,
-}
-
 impl<'v> Finder<'v> {
-    pub fn new(view: &'v View, finding: &'v Finding) -> Result<Self, NoPlace> {
-        let offset =
-            view.offset(finding.leak.line, finding.leak.column).ok_or(NoPlace::Unparsed)?;
-        let function = view.function(offset).ok_or(NoPlace::Unparsed)?;
-        if !is_writable(&finding.variable) {
-            return Err(NoPlace::Nameless);
-        }
-        Ok(Self { view, finding, function, list: Vec::new() })
+    /// None when the leak is not inside a function that the parser understands.
+    pub fn new(view: &'v View, finding: &'v Finding, holder: &'v str) -> Option<Self> {
+        let offset = view.offset(finding.leak.line, finding.leak.column)?;
+        let function = view.function(offset)?;
+        Some(Self { view, finding, holder, function, list: Vec::new() })
     }
 
     pub fn function(&self) -> Node<'v> {
@@ -182,7 +191,7 @@ impl<'v> Finder<'v> {
         let hoist = self.hoist(statement.node, &target);
         let before = Placement::Before(target);
         let uses = statement.node.kind() == "return_statement"
-            && self.view.mentions(statement.node, root_of(&self.finding.variable));
+            && self.view.mentions(statement.node, root_of(self.holder));
         match hoist {
             Some(hoist) if uses => self.list.extend([hoist, before]),
             Some(hoist) => self.list.extend([before, hoist]),
@@ -240,6 +249,43 @@ impl<'v> Finder<'v> {
         std::iter::once(wish.to_owned()).chain(numbered).find(|n| !taken(n)).unwrap_or_default()
     }
 
+    /// An object that no variable holds: the call that makes it, and how it is used.
+    pub fn nameless(mut self, made: Option<&str>) -> Option<(String, Vec<Placement>)> {
+        let offset = self.alloc_offset()?;
+        let statement = self.view.statement(offset)?;
+        let target = self.target(statement)?;
+        let calls = self.view.find(statement.node, |n| n.kind() == "call_expression");
+        let call = calls.iter().copied().filter(|c| c.start_byte() == offset).last()?;
+        let text = self.view.source(call).to_owned();
+        if statement.node.kind() != "expression_statement" {
+            return None;
+        }
+        let top = statement.node.named_child(0)?;
+        if is_value_of(top, call) {
+            self.list.push(Placement::Discard { target });
+            return Some((text, self.list));
+        }
+        // Only the call around it may be evaluated later than it.
+        let free = self
+            .view
+            .around(call)
+            .take_while(|n| *n != statement.node)
+            .all(|n| !matches!(n.kind(), "binary_expression" | "conditional_expression"));
+        if !free || calls.len() != 2 {
+            return None;
+        }
+        let name = self.fresh_name("made");
+        let (start, end) = (statement.node.start_byte(), statement.node.end_byte());
+        let statement = format!(
+            "{}{name}{}",
+            self.view.slice(start..call.start_byte()),
+            self.view.slice(call.end_byte()..end)
+        );
+        let ty = made?.to_owned();
+        self.list.push(Placement::Name { target, ty, call: text.clone(), statement, name });
+        Some((text, self.list))
+    }
+
     /// The last reference goes away here.
     fn lost(&mut self, offset: usize) {
         if self.closing_brace(offset) {
@@ -276,7 +322,7 @@ impl<'v> Finder<'v> {
         let arguments = call.child_by_field_name("arguments")?;
         let first = self.view.source(arguments.named_child(0)?);
         let resizes = function.to_ascii_lowercase().contains("realloc");
-        if !resizes || first != holder || holder != self.finding.variable {
+        if !resizes || first != holder || holder != self.holder {
             return None;
         }
         let size = match arguments.named_child_count() {
@@ -318,8 +364,8 @@ impl<'v> Finder<'v> {
         let assignment = assignment_in(node)?;
         let left = self.view.source(assignment.child_by_field_name("left")?);
         let right = assignment.child_by_field_name("right")?;
-        let root = root_of(&self.finding.variable);
-        if left != self.finding.variable || !self.view.mentions(right, root) {
+        let root = root_of(self.holder);
+        if left != self.holder || !self.view.mentions(right, root) {
             return None;
         }
         let declared = declared::find(self.view, self.function, left, node.start_byte())?;
@@ -383,7 +429,7 @@ impl<'v> Finder<'v> {
 
     /// The end of the block in which the variable is declared, when that is not the function's.
     fn scope_end(&mut self, leak: usize) {
-        let root = root_of(&self.finding.variable);
+        let root = root_of(self.holder);
         let offset = self.alloc_offset().unwrap_or(leak);
         let scope = declared::find(self.view, self.function, root, offset + 1)
             .and_then(|d| declared::scope(d.node))
@@ -475,6 +521,24 @@ fn assignment_in(node: Node<'_>) -> Option<Node<'_>> {
     (inner.kind() == "assignment_expression").then_some(inner)
 }
 
+/// Whether an expression is the call itself, cast or in parentheses.
+fn is_value_of(mut expression: Node<'_>, call: Node<'_>) -> bool {
+    loop {
+        if expression == call {
+            return true;
+        }
+        let inner = match expression.kind() {
+            "parenthesized_expression" => expression.named_child(0),
+            "cast_expression" => expression.child_by_field_name("value"),
+            _ => None,
+        };
+        match inner {
+            Some(next) => expression = next,
+            None => return false,
+        }
+    }
+}
+
 fn is_loop(node: Node<'_>) -> bool {
     matches!(node.kind(), "for_statement" | "while_statement" | "do_statement" | "for_range_loop")
 }
@@ -495,25 +559,6 @@ fn last_statement(node: Node<'_>) -> Option<Node<'_>> {
     node.named_children(&mut cursor).filter(|n| n.kind() != "comment").last()
 }
 
-/// The variable at the start of an access path.
-pub fn root_of(path: &str) -> &str {
-    let path = path.trim_start_matches('*');
-    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
-    &path[..end]
-}
-
-/// An access path that is also an expression: names joined by `.` and `->`.
-fn is_writable(path: &str) -> bool {
-    let path = path.strip_prefix('*').unwrap_or(path);
-    let names = path.replace("->", ".");
-    !path.is_empty()
-        && names.split('.').all(|n| {
-            !n.is_empty()
-                && !n.starts_with(|c: char| c.is_ascii_digit())
-                && n.chars().all(|c| c.is_alphanumeric() || c == '_')
-        })
-}
-
 /// Sizes that are at least one: positive constants, `sizeof`, and sums with one of these.
 fn is_never_zero(view: &View, node: Node<'_>) -> bool {
     match node.kind() {
@@ -521,18 +566,5 @@ fn is_never_zero(view: &View, node: Node<'_>) -> bool {
         "number_literal" => !view.source(node).trim_start_matches('0').is_empty(),
         "parenthesized_expression" => node.named_child(0).is_some_and(|n| is_never_zero(view, n)),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn access_paths_that_can_be_written() {
-        assert!(is_writable("p") && is_writable("s->a.b") && is_writable("*out"));
-        assert!(!is_writable("") && !is_writable("a[]") && !is_writable("f()->x"));
-        assert_eq!(root_of("*out"), "out");
-        assert_eq!(root_of("s->a.b"), "s");
     }
 }

@@ -1,95 +1,136 @@
 //! How to release an object: the function that the project itself uses for it.
 //!
-//! In: what the analysis observed (who releases what a function made) and the models. Out: ways to
-//! release, the best first: what the same function does with the same object, what the program does
-//! with objects of that maker, the library's own function for the family.
+//! In: what the analysis observed (who releases what a function made, which functions release what
+//! they are given) and the models. Out: ways to release, the best first: what the same function does
+//! with the same object, what the program does with objects of that maker, the program's function
+//! for that type, the library's own function for the family.
 
-use leakproof_detect::{Pair, Releaser};
+use leakproof_detect::{Examination, Given, Pair, Releaser};
 use leakproof_findings::Finding;
 use leakproof_models::{Library, Root};
 use std::collections::BTreeMap;
 
 /// Ways tried at most.
-const MAX_WAYS: usize = 4;
+const MAX_WAYS: usize = 5;
 
 /// One way to release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     pub name: String,
-    pub by_address: bool,
+    pub given: Given,
     /// The object was complete when this function got it, or the function looks at no content.
     pub trusted: bool,
 }
 
 impl Way {
-    /// The statement that releases `holder`.
-    pub fn statement(&self, holder: &str) -> String {
+    /// The statement that releases what `holder` refers to; `cast` drops a `const`.
+    pub fn statement(&self, holder: &str, cast: bool) -> String {
         match self.name.as_str() {
             "operator delete[]" => return format!("delete[] {holder};"),
             "operator delete" => return format!("delete {holder};"),
             _ => {}
         }
-        match (self.by_address, holder.strip_prefix('*')) {
-            (false, _) => format!("{}({holder});", self.name),
-            (true, Some(pointer)) => format!("{}({pointer});", self.name),
-            (true, None) => format!("{}(&{holder});", self.name),
+        let cast = if cast { "(void *)" } else { "" };
+        let argument = match (self.given, holder.strip_prefix('*')) {
+            (Given::Pointer, _) => format!("{cast}{holder}"),
+            (Given::Address, Some(pointer)) => pointer.to_owned(),
+            (Given::Address, None) => format!("&{holder}"),
+            (Given::Owner, _) => owner(holder).unwrap_or_else(|| format!("&{holder}")),
+        };
+        format!("{}({argument});", self.name)
+    }
+}
+
+/// The address of the struct that an access path ends in: `&u` of `u.path`, `s` of `s->path`.
+fn owner(holder: &str) -> Option<String> {
+    let dot = holder.rfind('.').map(|at| (at, format!("&{}", &holder[..at])));
+    let arrow = holder.rfind("->").map(|at| (at, holder[..at].to_owned()));
+    dot.into_iter().chain(arrow).max_by_key(|(at, _)| *at).map(|(_, text)| text)
+}
+
+/// What is known about releasing in the program.
+pub struct Knowledge<'k> {
+    pub pairs: &'k [Pair],
+    pub releasers: &'k [Releaser],
+    pub models: &'k Library,
+}
+
+impl<'k> Knowledge<'k> {
+    pub fn new(examination: &'k Examination, models: &'k Library) -> Self {
+        Self { pairs: &examination.pairs, releasers: &examination.releasers, models }
+    }
+
+    /// The ways to release the object of a finding, the best first. `ty`: the struct that the
+    /// holder points to.
+    pub fn ways(&self, finding: &Finding, holder: &str, ty: Option<&str>) -> Vec<Way> {
+        let mut list: Vec<Way> = Vec::new();
+        let alloc = (&finding.alloc.file, finding.alloc.line, finding.alloc.column);
+        let site = finding.alloc_trace.last().map(|s| (&s.file, s.line, s.column));
+        let same_site = |p: &Pair| site == Some((&p.site.0, p.site.1, p.site.2));
+        let made_by_library = finding.alloc_trace.len() <= 1;
+        let here = |p: &&Pair| {
+            p.function == finding.function
+                && (&p.alloc.0, p.alloc.1, p.alloc.2) == alloc
+                && same_site(p)
+        };
+        let alike = |p: &&Pair| p.allocator == finding.alloc.callee && same_site(p);
+        add_by_count(&mut list, self.pairs.iter().filter(here), true);
+        if !made_by_library {
+            add_by_count(&mut list, self.pairs.iter().filter(alike), true);
+            self.add_for_type(&mut list, ty, true);
+        }
+        self.add_family(&mut list, finding);
+        if made_by_library {
+            self.add_for_type(&mut list, ty, false);
+            let raw = |p: &&Pair| p.allocator == finding.alloc.callee;
+            add_by_count(&mut list, self.pairs.iter().filter(raw), false);
+        }
+        list.retain(|way| way.given != Given::Owner || owner(holder).is_some());
+        list.truncate(MAX_WAYS);
+        list
+    }
+
+    /// The library's function for a family.
+    pub fn of_family(&self, family: &str) -> Option<Way> {
+        self.models.deallocators(family).into_iter().find_map(|(model, place)| {
+            let given = match (place.root, place.derefs.as_slice()) {
+                (Root::Arg(0), []) => Given::Pointer,
+                (Root::Arg(0), [0]) => Given::Address,
+                _ => return None,
+            };
+            Some(Way { name: spelled(&model.name).to_owned(), given, trusted: true })
+        })
+    }
+
+    fn add_family(&self, list: &mut Vec<Way>, finding: &Finding) {
+        self.of_family(&finding.family).into_iter().for_each(|way| add(list, way));
+    }
+
+    fn add_for_type(&self, list: &mut Vec<Way>, ty: Option<&str>, trusted: bool) {
+        let Some(ty) = ty.filter(|t| !t.is_empty()) else { return };
+        let fits = |r: &&Releaser| r.ty == ty && r.given == Given::Pointer && is_plain(r);
+        for releaser in self.releasers.iter().filter(fits) {
+            add(list, Way { name: releaser.name.clone(), given: releaser.given, trusted });
         }
     }
 }
 
-/// The ways to release the object of a finding, the best first.
-pub fn ways(finding: &Finding, pairs: &[Pair], models: &Library) -> Vec<Way> {
-    let mut list: Vec<Way> = Vec::new();
-    let alloc = (&finding.alloc.file, finding.alloc.line, finding.alloc.column);
-    let site = finding.alloc_trace.last().map(|s| (&s.file, s.line, s.column));
-    let same_site = |p: &Pair| site == Some((&p.site.0, p.site.1, p.site.2));
-    let made_by_library = finding.alloc_trace.len() <= 1;
-    let here = |p: &&Pair| {
-        p.function == finding.function
-            && (&p.alloc.0, p.alloc.1, p.alloc.2) == alloc
-            && same_site(p)
-    };
-    let alike = |p: &&Pair| p.allocator == finding.alloc.callee && same_site(p);
-    add_by_count(&mut list, pairs.iter().filter(here), true);
-    if !made_by_library {
-        add_by_count(&mut list, pairs.iter().filter(alike), true);
-    }
-    add_family(&mut list, finding, models);
-    if made_by_library {
-        let raw = |p: &&Pair| p.allocator == finding.alloc.callee;
-        add_by_count(&mut list, pairs.iter().filter(raw), false);
-    }
-    list.truncate(MAX_WAYS);
-    list
+/// It can be called with the object alone.
+fn is_plain(releaser: &Releaser) -> bool {
+    releaser.params == 1 && releaser.arg == 0
 }
 
 fn add_by_count<'p>(list: &mut Vec<Way>, pairs: impl Iterator<Item = &'p Pair>, complete: bool) {
     let mut counts: BTreeMap<&Releaser, usize> = BTreeMap::new();
-    for pair in pairs.filter(|p| p.releaser.params == 1 && p.releaser.arg == 0) {
+    for pair in pairs.filter(|p| is_plain(&p.releaser)) {
         *counts.entry(&pair.releaser).or_default() += 1;
     }
     let mut ranked: Vec<(&Releaser, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     for (releaser, _) in ranked {
-        add(
-            list,
-            Way {
-                name: releaser.name.clone(),
-                by_address: releaser.by_address,
-                trusted: complete || releaser.library,
-            },
-        );
-    }
-}
-
-fn add_family(list: &mut Vec<Way>, finding: &Finding, models: &Library) {
-    for (model, place) in models.deallocators(&finding.family).into_iter().take(2) {
-        let by_address = match (place.root, place.derefs.as_slice()) {
-            (Root::Arg(0), []) => false,
-            (Root::Arg(0), [0]) => true,
-            _ => continue,
-        };
-        add(list, Way { name: spelled(&model.name).to_owned(), by_address, trusted: true });
+        let trusted = complete || releaser.library;
+        let name = spelled(&releaser.name).to_owned();
+        add(list, Way { name, given: releaser.given, trusted });
     }
 }
 
@@ -105,5 +146,24 @@ fn spelled(name: &str) -> &str {
 fn add(list: &mut Vec<Way>, way: Way) {
     if !list.iter().any(|w| w.name == way.name) {
         list.push(way);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(given: Given, holder: &str) -> String {
+        Way { name: "f".to_owned(), given, trusted: true }.statement(holder, false)
+    }
+
+    #[test]
+    fn arguments_are_what_the_function_wants() {
+        assert_eq!(statement(Given::Pointer, "s->a"), "f(s->a);");
+        assert_eq!(statement(Given::Address, "p"), "f(&p);");
+        assert_eq!(statement(Given::Address, "*out"), "f(out);");
+        assert_eq!(statement(Given::Owner, "u.path"), "f(&u);");
+        assert_eq!(statement(Given::Owner, "a.b->path"), "f(a.b);");
+        assert_eq!(statement(Given::Owner, "a->b.path"), "f(&a->b);");
     }
 }

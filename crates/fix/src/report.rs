@@ -69,7 +69,7 @@ fn edit(view: &View, file: &str, edit: &TextEdit) -> Edit {
 fn reason(plan: &Plan, attempt: &Attempt) -> String {
     let finding = &plan.finding;
     let place = plan.placements[attempt.placement].describe();
-    let way = plan.ways[attempt.way].statement(&finding.variable);
+    let way = plan.ways[attempt.way].statement(&plan.holder, false);
     let way = way.trim_end_matches(';');
     let mut text = format!(
         "The object that '{}' allocates at {}:{} is released by `{way}` {place}",
@@ -79,10 +79,13 @@ fn reason(plan: &Plan, attempt: &Attempt) -> String {
         text.push_str(&format!(", if {guard}"));
     }
     text.push('.');
+    if !attempt.inner.is_empty() {
+        text.push_str(&format!(" Before it, `{}`.", attempt.inner.join(" ")));
+    }
     if attempt.init_null {
         text.push_str(&format!(
             " `{}` starts as {}, so that paths on which it is never set release nothing.",
-            finding.variable, plan.null
+            plan.holder, plan.null
         ));
     }
     text
@@ -106,7 +109,7 @@ fn proven(applicability: Applicability) -> Vec<String> {
 }
 
 fn why_not(case: &Case) -> String {
-    let way = case.plan.ways.first().map(|w| w.statement(&case.plan.finding.variable));
+    let way = case.plan.ways.first().map(|w| w.statement(&case.plan.holder, false));
     let way = way.unwrap_or_default();
     let way = way.trim_end_matches(';');
     match &case.first {

@@ -4,12 +4,15 @@
 //! Invariant: what is accepted stays in every later round, so the last round's analysis is of the
 //! program with all accepted fixes in it.
 
-use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, Plan};
+use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
 use crate::files::Files;
+use crate::holder::{field_of_site, is_writable};
 use crate::op::{Op, conflict};
 use crate::outcome::is_soft;
+use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Workshop};
 use leakproof_detect::{Examination, Problem};
+use leakproof_findings::{Finding, Sources};
 use std::collections::BTreeSet;
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
@@ -88,6 +91,8 @@ impl Case {
 pub struct Session<'s, 'p> {
     pub workshop: &'s mut Workshop<'p>,
     pub files: &'s Files,
+    pub sources: &'s Sources,
+    pub knowledge: &'s Knowledge<'s>,
     pub cases: Vec<Case>,
     /// The findings of the program as it was.
     pub known: Vec<Key>,
@@ -100,10 +105,13 @@ impl<'s, 'p> Session<'s, 'p> {
     pub fn new(
         workshop: &'s mut Workshop<'p>,
         files: &'s Files,
+        sources: &'s Sources,
+        knowledge: &'s Knowledge<'s>,
         cases: Vec<Case>,
         known: Vec<Key>,
     ) -> Self {
-        Self { workshop, files, cases, known, rounds: 0, serial: BTreeSet::new() }
+        let serial = BTreeSet::new();
+        Self { workshop, files, sources, knowledge, cases, known, rounds: 0, serial }
     }
 
     pub fn run(&mut self) {
@@ -222,12 +230,9 @@ impl<'s, 'p> Session<'s, 'p> {
     }
 
     fn evaluate(&mut self, tried: &[usize], bench: &Bench, examination: &Examination) {
-        let found: Vec<(Key, String)> = examination
-            .report
-            .leaks
-            .iter()
-            .map(|f| (bench.original(f, self.files), describe(f)))
-            .collect();
+        let leaks = examination.report.leaks.iter();
+        let found: Vec<(Key, &Finding)> =
+            leaks.map(|f| (bench.original(f, self.files), f)).collect();
         if self.blame_new_leaks(tried, &found) {
             return;
         }
@@ -250,28 +255,41 @@ impl<'s, 'p> Session<'s, 'p> {
 
     /// Attempts after which the program has leaks that it did not have are rejected. True when
     /// there were any.
-    fn blame_new_leaks(&mut self, tried: &[usize], found: &[(Key, String)]) -> bool {
+    fn blame_new_leaks(&mut self, tried: &[usize], found: &[(Key, &Finding)]) -> bool {
         let known = |key: &Key| self.known.iter().any(|k| k.same_object(key));
-        let fresh: Vec<(Key, String)> = found.iter().filter(|(k, _)| !known(k)).cloned().collect();
+        let fresh: Vec<&(Key, &Finding)> = found.iter().filter(|(k, _)| !known(k)).collect();
         if fresh.is_empty() {
             return false;
         }
-        for (key, text) in fresh {
+        for (key, leak) in fresh {
+            let text = describe(leak);
             let there: Vec<usize> =
                 tried.iter().copied().filter(|&i| self.function_of(i) == key.function).collect();
             let suspects = if there.is_empty() { tried.to_vec() } else { there };
             match suspects.as_slice() {
                 [only] => {
-                    let case = &mut self.cases[*only];
-                    if case.state == State::Open {
-                        case.reject(Feedback::NewLeak(text));
-                    }
+                    let release = self.release_of_part(&self.cases[*only].plan, leak);
+                    self.cases[*only].reject(Feedback::NewLeak(NewLeak { text, release }));
                     return true;
                 }
                 many => self.one_at_a_time(many, &format!("it would make another leak: {text}")),
             }
         }
         true
+    }
+
+    /// The statement that releases a part of what a plan releases.
+    fn release_of_part(&self, plan: &Plan, leak: &Finding) -> Option<String> {
+        let owner = &plan.holder;
+        let inside = format!("{owner}->");
+        let path = if leak.variable.starts_with(&inside) && is_writable(&leak.variable) {
+            leak.variable.clone()
+        } else {
+            let cxx = self.files.known(&plan.finding.leak.file)?.cxx;
+            format!("{inside}{}", field_of_site(leak, self.sources, cxx)?)
+        };
+        let way = self.knowledge.of_family(&leak.family)?;
+        Some(way.statement(&path, false))
     }
 
     /// Accepted attempts that make clang warn are taken back.
@@ -289,7 +307,7 @@ impl<'s, 'p> Session<'s, 'p> {
     }
 }
 
-fn describe(finding: &leakproof_findings::Finding) -> String {
+fn describe(finding: &Finding) -> String {
     let name = match finding.variable.as_str() {
         "" => "an object".to_owned(),
         variable => format!("`{variable}`"),

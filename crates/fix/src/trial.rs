@@ -6,6 +6,7 @@
 use crate::files::{self, Files};
 use crate::op::Op;
 use crate::patched::Patched;
+use crate::types;
 use leakproof_detect::{Examination, Options, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
@@ -64,6 +65,27 @@ impl<'p> Workshop<'p> {
         let result = examine(&program, self.models, options);
         self.modules = program.into_modules();
         result
+    }
+
+    /// The struct that a local variable points to, when `holder` is one of the leaking function.
+    pub fn struct_of(&self, finding: &Finding, holder: &str) -> Option<String> {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        self.modules.iter().filter(here).find_map(|module| {
+            let function = module
+                .functions
+                .values()
+                .find(|f| f.source_name == finding.function && f.body.is_some())?;
+            let var = function.body.as_ref()?.vars.values().find(|v| v.name == holder)?;
+            types::pointed_struct(module, var.ty?)
+        })
+    }
+
+    /// The type that a function returns, as C spells it.
+    pub fn return_type(&self, function: &str) -> Option<String> {
+        self.modules.iter().find_map(|module| {
+            let found = module.functions.values().find(|f| f.source_name == function)?;
+            types::return_type(module, found.signature?)
+        })
     }
 
     /// Applies ops to texts. `None` when they overlap.

@@ -1,7 +1,7 @@
 //! Which clang: found, its version known, and an identity that changes when it is replaced.
 //!
-//! Invariant: once a `Clang` exists its bitcode can be read by the LLVM library that we link. The
-//! identity comes from the file on disk, so that a run in which every unit is cached starts no clang.
+//! Invariant: a `Clang` whose `version` was asked writes bitcode that our reader knows. The identity
+//! comes from the file on disk, so that a run in which every unit is cached starts no clang.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use thiserror::Error;
 
-/// The major version of the LLVM library that we link.
-pub const LLVM_MAJOR: u32 = 19;
+/// The newest clang whose bitcode our reader knows, and the one that is looked for.
+pub const NEWEST_MAJOR: u32 = 19;
 /// The oldest clang whose bitcode has opaque pointers, which the lowering needs.
 pub const OLDEST_MAJOR: u32 = 15;
 /// Names the clang to use instead of the one found in `PATH`.
@@ -21,13 +21,13 @@ const INSTALL: &str =
 
 #[derive(Debug, Error)]
 pub enum ClangError {
-    #[error("clang {LLVM_MAJOR} was not found in PATH; {INSTALL}")]
+    #[error("clang {NEWEST_MAJOR} was not found in PATH; {INSTALL}")]
     NotFound,
     #[error("{}: named in LEAKPROOF_CLANG, but it is no program; unset the variable or correct it", .0.display())]
     BadOverride(PathBuf),
     #[error("{}: does not run: {reason}; {INSTALL}", .path.display())]
     DoesNotRun { path: PathBuf, reason: String },
-    #[error("{}: is clang {found}, but version {LLVM_MAJOR} is needed; {INSTALL}", .path.display())]
+    #[error("{}: is clang {found}, but a version from {OLDEST_MAJOR} to {NEWEST_MAJOR} is needed; {INSTALL}", .path.display())]
     WrongVersion { path: PathBuf, found: u32 },
 }
 
@@ -37,28 +37,26 @@ pub struct Clang {
     pub path: PathBuf,
     /// Changes whenever the executable does.
     pub identity: String,
-    /// Named by the user: versions that only differ in what they can write are accepted.
-    chosen: bool,
 }
 
 impl Clang {
-    fn new(path: PathBuf, chosen: bool) -> Self {
-        Self { identity: identity(&path), path, chosen }
+    fn new(path: PathBuf) -> Self {
+        Self { identity: identity(&path), path }
     }
 
     /// Looks for the executable without starting it.
     pub fn locate() -> Result<Self, ClangError> {
         if let Some(name) = std::env::var_os(CLANG_VARIABLE).filter(|v| !v.is_empty()) {
             let path = find_program(&name).ok_or_else(|| ClangError::BadOverride(name.into()))?;
-            return Ok(Self::new(path, true));
+            return Ok(Self::new(path));
         }
         let names = [
-            format!("clang-{LLVM_MAJOR}"),
-            format!("/usr/lib/llvm-{LLVM_MAJOR}/bin/clang"),
+            format!("clang-{NEWEST_MAJOR}"),
+            format!("/usr/lib/llvm-{NEWEST_MAJOR}/bin/clang"),
             "clang".into(),
         ];
         let path = names.iter().find_map(|n| find_program(OsStr::new(n)));
-        path.map(|path| Self::new(path, false)).ok_or(ClangError::NotFound)
+        path.map(Self::new).ok_or(ClangError::NotFound)
     }
 
     /// Runs `clang --version` and returns its first line.
@@ -70,8 +68,7 @@ impl Clang {
         let text = String::from_utf8_lossy(&output.stdout);
         let line = text.lines().next().unwrap_or_default().to_owned();
         let major = major_version(&line).ok_or_else(|| fail("it prints no version".into()))?;
-        let fits = if self.chosen { OLDEST_MAJOR..=LLVM_MAJOR } else { LLVM_MAJOR..=LLVM_MAJOR };
-        if fits.contains(&major) {
+        if (OLDEST_MAJOR..=NEWEST_MAJOR).contains(&major) {
             Ok(line)
         } else {
             Err(ClangError::WrongVersion { path: self.path.clone(), found: major })

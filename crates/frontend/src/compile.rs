@@ -22,14 +22,11 @@ const MAX_TRIES: usize = 5;
 
 /// Appended to the unit's own flags. Optimisation level 1 without any pass makes clang keep the
 /// attributes of functions and the types of external declarations, and leave out `optnone`;
-/// `__OPTIMIZE__` would pull in the C library's inline variants. Lifetime markers would route every
-/// `return`, `break` and `continue` out of a scope through one cleanup block and hide which it was.
+/// `__OPTIMIZE__` would pull in the C library's inline variants.
 const CODE_FLAGS: &[&str] = &[
     "-O1",
     "-Xclang",
     "-disable-llvm-passes",
-    "-Xclang",
-    "-disable-lifetime-markers",
     "-g",
     "-fno-strict-aliasing",
     "-U__OPTIMIZE__",

@@ -164,6 +164,7 @@ pub enum InstKind {
         src: ValueId,
     },
     /// From here on the source variable `var` has the value `value` (debug info of promoted locals).
+    /// An undefined value says that the variable goes out of scope here.
     VarSet {
         var: VarId,
         value: ValueId,

@@ -27,6 +27,8 @@ pub struct Release {
     pub seq: u32,
     pub inst: InstId,
     pub at: Place,
+    /// Where the release itself stands, when a callee does it.
+    pub origin: Place,
     /// Before the release.
     pub state: State,
     pub pointer: Term,
@@ -67,11 +69,21 @@ impl Exec<'_> {
     ) {
         if self.audit.is_some() {
             let (seq, state) = (self.tick(), state.clone());
-            let release = Release { seq, inst, at, state, pointer, cond };
+            let release = Release { seq, inst, at, origin: at, state, pointer, cond };
             if let Some(audit) = &mut self.audit {
                 audit.releases.push(release);
             }
         }
+    }
+
+    pub(crate) fn releases_logged(&self) -> usize {
+        self.audit.as_ref().map_or(0, |a| a.releases.len())
+    }
+
+    /// Releases logged since then are those of a callee, at this place.
+    pub(crate) fn set_origin(&mut self, since: usize, origin: Place) {
+        let log = self.audit.iter_mut().flat_map(|a| a.releases.iter_mut().skip(since));
+        log.for_each(|r| r.origin = origin);
     }
 
     /// Logs what the instruction is about to use.

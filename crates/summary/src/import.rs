@@ -242,7 +242,9 @@ impl Exec<'_> {
             (Slot::Freed, root) => {
                 let at = self.blame(call, root, import, effect.at);
                 let from = self.frees.len();
+                let logged = self.releases_logged();
                 self.free(state, pointer, value, call.inst, at);
+                self.set_origin(logged, effect.at);
                 if recursive {
                     self.mark_recursive(from);
                 }

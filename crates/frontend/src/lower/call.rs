@@ -1,7 +1,7 @@
 //! Calls, and LLVM's intrinsics, which look like calls.
 
 use super::constant::{Static, bin_op};
-use super::function::{Content, FunctionLowering};
+use super::function::FunctionLowering;
 use super::intrinsic::{Extremum, Intrinsic};
 use super::promote::{intrinsic, value_arguments};
 use crate::llvm::{Constant, MdId, Range, TypeRef, md_code};
@@ -123,20 +123,6 @@ impl FunctionLowering<'_> {
             }
             // Without a result and without a meaning to us.
             (_, _, None) => {}
-        }
-    }
-
-    fn lifetime(&mut self, intrinsic: Intrinsic, args: Range) {
-        let Some(number) = args.of(&self.body.pool).last().map(|v| *v as u32) else { return };
-        match (self.slots.promoted(number), intrinsic) {
-            (Some(slot), Intrinsic::LifetimeStart) => {
-                self.set_content(slot, Content::Undefined);
-            }
-            (None, Intrinsic::LifetimeEnd) => {
-                let slot = self.value(number);
-                self.emit(InstKind::ScopeEnd { slot });
-            }
-            _ => {}
         }
     }
 

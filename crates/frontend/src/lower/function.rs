@@ -8,6 +8,7 @@ use super::cfg::Cfg;
 use super::compact::drop_empty_blocks;
 use super::intrinsic::Intrinsic;
 use super::promote::{Slots, intrinsic};
+use super::scope::{drop_final_scope_ends, place_jumps};
 use super::tidy::{Tidied, tidy};
 use super::unit::Unit;
 use crate::llvm::{Body, Inst as RawInst, Op, Range, Value};
@@ -52,6 +53,10 @@ pub struct FunctionLowering<'f> {
     current: Vec<InstId>,
     current_block: u32,
     pub loc: Loc,
+    /// Position of the statement that leads into the block being filled, when there is only one,
+    /// and of the one that leads out of each block.
+    pub way_in: Loc,
+    ways_out: Vec<Loc>,
     /// Phis of slots, per block.
     slot_phis: Vec<Vec<SlotPhi>>,
     /// The block that fed the phis of each block last.
@@ -108,6 +113,8 @@ impl Unit {
             current: Vec::new(),
             current_block: 0,
             loc: Loc::default(),
+            way_in: Loc::default(),
+            ways_out: vec![Loc::default(); count],
             slot_phis: vec![Vec::new(); count],
             fed_by: vec![None; count],
             raw_phis: Vec::new(),
@@ -197,6 +204,7 @@ impl FunctionLowering<'_> {
 
     fn lower_block(&mut self, block: u32) {
         self.loc = Loc::default();
+        self.way_in = self.way_into(block);
         self.current_block = block;
         self.enter_slot_phis(block);
         let range = self.body.blocks[block as usize];
@@ -224,7 +232,18 @@ impl FunctionLowering<'_> {
         }
         self.feed_successors(block);
         let insts = std::mem::take(&mut self.current);
-        self.blocks[block as usize] = Some(Block { insts, term: term.0, term_loc: term.1 });
+        let (term, term_loc) = term;
+        self.ways_out[block as usize] = if term_loc.is_known() { term_loc } else { self.way_in };
+        self.blocks[block as usize] = Some(Block { insts, term, term_loc });
+    }
+
+    /// Where the statement stands that jumps to a block, if nothing else leads there.
+    fn way_into(&self, block: u32) -> Loc {
+        let &[pred] = self.cfg.preds.of(block) else { return Loc::default() };
+        match &self.blocks[pred as usize] {
+            Some(Block { term: Terminator::Jump(_), .. }) => self.ways_out[pred as usize],
+            _ => Loc::default(),
+        }
     }
 
     /// An instruction without a position inherits that of the one before it in the block.
@@ -313,7 +332,11 @@ impl FunctionLowering<'_> {
 
     /// Stores the body; gives back the buffer.
     fn finish(mut self) -> Vec<Option<ValueId>> {
-        let blocks = self.blocks.into_iter().flatten().collect();
+        let reached = self.blocks.into_iter().zip(self.ways_out);
+        let (mut blocks, ways): (Vec<Block>, Vec<Loc>) =
+            reached.filter_map(|(block, way)| Some((block?, way))).unzip();
+        drop_final_scope_ends(&mut blocks, &self.insts, &self.values);
+        place_jumps(&mut blocks, &ways);
         let mut blocks = drop_empty_blocks(blocks, &mut self.insts);
         if let Some((_, entry)) = blocks.iter_mut().next() {
             self.early.append(&mut entry.insts);

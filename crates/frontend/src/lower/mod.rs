@@ -7,7 +7,7 @@
 //! 3. per function: `thread` (cleanup code is copied per destination), `cfg` (reachable blocks, dominators), `promote` (which stack slots become SSA
 //!    values, where phis go), then `function` walks the dominator tree and lowers instruction by
 //!    instruction (`instruction`, `address`, `aggregate`, `call`, `control`, `variable`), and
-//!    `compact` and `tidy` drop what nothing is left of and number the rest in order;
+//!    `scope`, `compact` and `tidy` drop what says nothing and number the rest in order;
 //! 4. `struct_names`: address computations learn the source struct whose field they select, which
 //!    is known only when all debug types have been seen.
 //!
@@ -27,6 +27,7 @@ mod instruction;
 mod intrinsic;
 mod location;
 mod promote;
+mod scope;
 mod source_type;
 mod struct_names;
 mod symbols;

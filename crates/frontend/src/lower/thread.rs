@@ -5,12 +5,15 @@
 //! on the variable. The ways meet in that switch, and an analysis that does not follow the hidden
 //! variable would think that a `return` can go on with the next turn of the loop. Here the blocks
 //! between the note and the switch are copied for each noted value, so that the switch disappears.
+//! Blocks that do nothing but end lifetimes are copied for each place that notes a value, so that
+//! two `return`s out of one scope do not meet either and each end keeps its statement's position.
 //!
 //! This happens before slots are promoted: values then hardly ever cross blocks, and blocks whose
 //! values do are not copied. Invariant: the program computes the same; only paths that cannot be
 //! taken are gone.
 
 use super::cfg::for_each_successor;
+use super::intrinsic::Intrinsic;
 use super::promote::{for_each_operand, intrinsic};
 use super::unit::Unit;
 use super::variable::for_each_declaration;
@@ -21,16 +24,28 @@ use smallvec::SmallVec;
 /// How many instructions copies may add to a function.
 const MAX_COPIED: usize = 4_000;
 /// How many ways of leaving a scope are told apart.
-const MAX_VALUES: usize = 32;
+const MAX_VALUES: usize = 200;
+
+/// A value of the hidden variable, and the block that noted it where that makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Noted {
+    value: u64,
+    by: Option<u32>,
+}
 
 /// What the hidden variable may hold; `None` stands for anything.
-type Values = SmallVec<[Option<u64>; 4]>;
+type Values = SmallVec<[Option<Noted>; 4]>;
 
 pub fn thread_cleanups(unit: &mut Unit, body: &mut Body) {
     for slot in deciding_slots(unit, body) {
-        let Some(flow) = Flow::new(unit, body, slot) else { continue };
-        let copies = flow.choose_copies(body);
-        Copier { flow, copies }.run(unit, body);
+        // By place first; when that makes too much code, by value only.
+        for by_place in [true, false] {
+            let Some(flow) = Flow::new(unit, body, slot, by_place) else { break };
+            if let Some(copies) = flow.choose_copies(body) {
+                Copier { flow, copies }.run(unit, body);
+                break;
+            }
+        }
     }
 }
 
@@ -85,6 +100,8 @@ struct Effect {
     /// Ends in a branch on the value that the slot has at the end of the block.
     decides: bool,
     copyable: bool,
+    /// Does nothing but end lifetimes.
+    light: bool,
 }
 
 /// What is known about one slot throughout a body.
@@ -94,18 +111,20 @@ struct Flow {
     live: Vec<bool>,
     /// Possible values on entry.
     values: Vec<Values>,
+    /// Whether light blocks tell places apart.
+    by_place: bool,
 }
 
 impl Flow {
     /// `None` when the slot is used in other ways than by plain loads and stores.
-    fn new(unit: &Unit, body: &Body, slot: u32) -> Option<Self> {
+    fn new(unit: &Unit, body: &Body, slot: u32, by_place: bool) -> Option<Self> {
         let count = body.blocks.len();
         let mut effects = Vec::with_capacity(count);
         for range in &body.blocks {
             effects.push(effect(unit, body, slot, range.of(&body.insts))?);
         }
-        let mut flow =
-            Self { effects, live: vec![false; count], values: vec![Values::new(); count] };
+        let values = vec![Values::new(); count];
+        let mut flow = Self { effects, live: vec![false; count], values, by_place };
         flow.find_live(body);
         flow.find_values(unit, body);
         flow.mark_copyable(body);
@@ -146,23 +165,30 @@ impl Flow {
         }
     }
 
+    /// What `block` tells of a value that comes in: the place too, or not.
+    fn seen_by(&self, block: u32, noted: Noted) -> Noted {
+        let by = noted.by.filter(|_| self.by_place && self.effects[block as usize].light);
+        Noted { by, ..noted }
+    }
+
     fn add_values(&mut self, block: u32, values: &Values) -> bool {
-        let known = &mut self.values[block as usize];
-        let before = known.len();
+        let before = self.values[block as usize].len();
         for value in values {
+            let value = value.map(|noted| self.seen_by(block, noted));
+            let known = &mut self.values[block as usize];
             let value = value.filter(|_| known.len() < MAX_VALUES);
             if !known.contains(&value) {
                 known.push(value);
             }
         }
-        known.len() > before
+        self.values[block as usize].len() > before
     }
 
     /// The values that leave a block along each of its edges, given those that enter it.
     fn edges(&self, unit: &Unit, body: &Body, block: u32, entry: &Values) -> Vec<(u32, Values)> {
         let effect = self.effects[block as usize];
         let out = match effect.writes {
-            Some(value) => Values::from_elem(value, 1),
+            Some(value) => Values::from_elem(noted_in(block, value), 1),
             None => entry.clone(),
         };
         let Some(last) = body.blocks[block as usize].of(&body.insts).last() else {
@@ -172,12 +198,12 @@ impl Flow {
         if effect.decides {
             for value in out {
                 match value {
-                    Some(value) => {
-                        let target = decide(unit, body, last.op, value);
-                        edges.extend(target.map(|t| (t, Values::from_elem(Some(value), 1))));
+                    Some(noted) => {
+                        let target = decide(unit, body, last.op, noted.value);
+                        edges.extend(target.map(|t| (t, Values::from_elem(Some(noted), 1))));
                     }
                     None => for_each_outcome(unit, body, last.op, |value, target| {
-                        edges.push((target, Values::from_elem(value, 1)));
+                        edges.push((target, Values::from_elem(noted_in(block, value), 1)));
                     }),
                 }
             }
@@ -221,8 +247,8 @@ impl Flow {
         }
     }
 
-    /// The (block, value) pairs to make copies for; none when they would be too many.
-    fn choose_copies(&self, body: &Body) -> Vec<(u32, u64)> {
+    /// The (block, value) pairs to make copies for; nothing when they would be too many.
+    fn choose_copies(&self, body: &Body) -> Option<Vec<(u32, Noted)>> {
         let mut copies = Vec::new();
         let mut size = 0;
         for (block, values) in self.values.iter().enumerate() {
@@ -232,14 +258,15 @@ impl Flow {
                 size += body.blocks[block].of(&body.insts).len() * values.len();
             }
         }
-        if size > MAX_COPIED { Vec::new() } else { copies }
+        (size <= MAX_COPIED).then_some(copies)
     }
 }
 
 fn effect(unit: &Unit, body: &Body, slot: u32, insts: &[Inst]) -> Option<Effect> {
-    let mut effect = Effect::default();
+    let mut effect = Effect { light: true, ..Effect::default() };
     let mut current = None;
     for inst in insts {
+        effect.light &= is_light(unit, inst.op);
         match inst.op {
             Op::Load { ptr, volatile: false } if ptr == slot => {
                 effect.reads |= effect.writes.is_none();
@@ -273,6 +300,21 @@ fn effect(unit: &Unit, body: &Body, slot: u32, insts: &[Inst]) -> Option<Effect>
     let decided = insts.last().and_then(|i| decided_value(i.op));
     effect.decides = decided.is_some() && decided == current;
     Some(effect)
+}
+
+fn noted_in(block: u32, value: Option<u64>) -> Option<Noted> {
+    value.map(|value| Noted { value, by: Some(block) })
+}
+
+/// Loads and stores are those of the hidden variable, mostly.
+fn is_light(unit: &Unit, op: Op) -> bool {
+    match op {
+        Op::Call { callee, .. } => {
+            matches!(intrinsic(unit, callee), Some(Intrinsic::LifetimeEnd))
+        }
+        Op::Load { .. } | Op::Store { .. } => true,
+        op => matches!(op, Op::Jump { .. } | Op::Branch { .. } | Op::Switch { .. }),
+    }
 }
 
 /// Where a branch on the slot goes when the slot holds `value`.
@@ -316,19 +358,19 @@ fn case_value(unit: &Unit, number: u32) -> Option<u64> {
 /// Makes the copies and leads the edges to them.
 struct Copier {
     flow: Flow,
-    copies: Vec<(u32, u64)>,
+    copies: Vec<(u32, Noted)>,
 }
 
 impl Copier {
     fn run(self, unit: &mut Unit, body: &mut Body) {
         let originals = body.blocks.len() as u32;
-        let places: FxHashMap<(u32, u64), u32> =
+        let places: FxHashMap<(u32, Noted), u32> =
             self.copies.iter().copied().zip(originals..).collect();
-        for &(block, value) in &self.copies {
-            self.copy(unit, body, block, value);
+        for &(block, noted) in &self.copies {
+            self.copy(unit, body, block, noted.value);
         }
-        for (index, &(block, value)) in (originals..).zip(&self.copies) {
-            let entry = Values::from_elem(Some(value), 1);
+        for (index, &(block, noted)) in (originals..).zip(&self.copies) {
+            let entry = Values::from_elem(Some(noted), 1);
             self.lead(unit, body, index, block, &entry, &places);
             self.feed_phis(body, block, index);
         }
@@ -384,24 +426,26 @@ impl Copier {
         index: u32,
         original: u32,
         entry: &Values,
-        places: &FxHashMap<(u32, u64), u32>,
+        places: &FxHashMap<(u32, Noted), u32>,
     ) {
         let effect = self.flow.effects[original as usize];
         let known = match (effect.writes, entry.as_slice()) {
-            (Some(value), _) | (None, &[value]) => value,
+            (Some(value), _) => noted_in(original, value),
+            (None, &[noted]) => noted,
             _ => None,
         };
         let range = body.blocks[index as usize];
         let last = range.start() as usize + range.of(&body.insts).len() - 1;
         let mut op = body.insts[last].op;
         let decided = known.filter(|_| effect.decides);
-        if let Some(target) = decided.and_then(|value| decide(unit, body, op, value)) {
+        if let Some(target) = decided.and_then(|noted| decide(unit, body, op, noted.value)) {
             op = Op::Jump { target };
         }
         // A branch on the slot tells its value on the edge, even if it was unknown before.
         let place = |told: Option<u64>, target: u32| {
-            let value = told.filter(|_| effect.decides).or(known);
-            value.and_then(|v| places.get(&(target, v)).copied()).unwrap_or(target)
+            let told = told.filter(|_| effect.decides).and_then(|v| noted_in(original, Some(v)));
+            let noted = known.or(told).map(|noted| self.flow.seen_by(target, noted));
+            noted.and_then(|n| places.get(&(target, n)).copied()).unwrap_or(target)
         };
         body.insts[last].op = retarget(unit, body, op, place);
     }

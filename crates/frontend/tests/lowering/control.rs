@@ -142,7 +142,7 @@ fn each_way_out_runs_the_cleanup_once() {
 fn scopes_of_slots_end() {
     let m = lower(
         "struct s { char *p; }; void use(struct s *);
-         void f(int c) { if (c) { struct s a; use(&a); } struct s b; use(&b); }",
+         void f(int c) { if (c) { struct s a; use(&a); } { struct s b; use(&b); } use(0); }",
     );
     let f = m.func("f");
     let ended = f.all(|k| match k {
@@ -151,6 +151,74 @@ fn scopes_of_slots_end() {
     });
     assert_eq!(ended.len(), 2);
     assert_ne!(ended[0], ended[1]);
+}
+
+/// Lines at which a promoted variable goes out of scope.
+fn ends(m: &Module, function: &str) -> Vec<u32> {
+    let f = m.func(function);
+    let undefined = |value| f.kind(value) == ValueKind::Undef;
+    let insts = f.code().insts.values();
+    let ends =
+        insts.filter(|i| matches!(i.kind, InstKind::VarSet { value, .. } if undefined(value)));
+    let mut lines: Vec<u32> = ends.map(|i| i.loc.line).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn variables_end_at_the_statement_that_leaves_their_scope() {
+    let m = lower(
+        "char *mk(void); int c(void); void use(char *);\n\
+         void f(void) {\n\
+           while (c()) {\n\
+             char *p = mk();\n\
+             if (c())\n\
+               continue;\n\
+             if (c())\n\
+               continue;\n\
+             if (c())\n\
+               break;\n\
+             use(p);\n\
+           }\n\
+           use(0);\n\
+         }",
+    );
+    assert_eq!(ends(&m, "f"), [6, 8, 10, 12]);
+}
+
+#[test]
+fn a_return_ends_no_scope_and_keeps_its_position() {
+    let m = lower(
+        "char *mk(void); int c(void); void use(char *);\n\
+         int f(void) {\n\
+           if (c())\n\
+             return 1;\n\
+           char *p = mk();\n\
+           if (c())\n\
+             return 2;\n\
+           if (c()) {\n\
+             char *q = mk();\n\
+             if (c())\n\
+               return 3;\n\
+             use(q);\n\
+           }\n\
+           use(p);\n\
+           return 4;\n\
+         }",
+    );
+    assert_eq!(ends(&m, "f"), [13]);
+    let f = m.func("f");
+    let (_, incoming) = f.one(|k| match k {
+        InstKind::Phi { incoming } => Some(incoming.clone()),
+        _ => None,
+    });
+    let mut returns: Vec<(u32, ValueKind)> = incoming
+        .iter()
+        .map(|(block, value)| (f.code().blocks[*block].term_loc.line, f.kind(*value)))
+        .collect();
+    returns.sort_by_key(|(line, _)| *line);
+    let expected = [(4, 1), (7, 2), (11, 3), (15, 4)].map(|(l, n)| (l, ValueKind::Int(n)));
+    assert_eq!(returns, expected);
 }
 
 #[test]

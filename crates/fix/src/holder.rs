@@ -1,0 +1,119 @@
+//! How the source at the leak spells the reference that holds the object.
+//!
+//! The analysis names it as the function that was run would; the leak may lie in a function that
+//! this one calls, which names it otherwise. What stands in the statement itself is believed first.
+
+use crate::declared;
+use crate::view::View;
+use leakproof_findings::{Finding, Sources};
+use tree_sitter::Node;
+
+/// The expression, or nothing when there is none that could be written.
+pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Option<String> {
+    let offset = view.offset(finding.leak.line, finding.leak.column)?;
+    let function = view.function(offset)?;
+    let statement = view.statement(offset).map(|s| s.node);
+    let assigned = statement.and_then(|s| assigned(view, s, &finding.variable));
+    let named = || named(view, function, &finding.variable, offset);
+    let owned = || statement.and_then(|s| owned(view, s, offset, finding, sources));
+    assigned.or_else(named).or_else(owned)
+}
+
+/// The left side of an assignment to the same field or variable.
+fn assigned(view: &View, statement: Node<'_>, variable: &str) -> Option<String> {
+    let inner = statement.named_child(0)?;
+    if inner.kind() != "assignment_expression" {
+        return None;
+    }
+    let left = view.source(inner.child_by_field_name("left")?);
+    let same = !variable.is_empty() && last_name(left) == last_name(variable);
+    (same && is_writable(left)).then(|| left.to_owned())
+}
+
+/// The analysis' own name, when its variable is one here.
+fn named(view: &View, function: Node<'_>, variable: &str, offset: usize) -> Option<String> {
+    if !is_writable(variable) {
+        return None;
+    }
+    let root = root_of(variable);
+    let Some(declared) = declared::find(view, function, root, offset.max(1)) else {
+        // A global, or declared by a macro: the compiler will tell.
+        return Some(variable.to_owned());
+    };
+    let rest = &variable[variable.find(root)? + root.len()..];
+    match rest.strip_prefix('.') {
+        Some(field) if declared.is_pointer => Some(format!("{root}->{field}")),
+        _ => Some(variable.to_owned()),
+    }
+}
+
+/// The owner is released by a call here: the field of its argument in which the object was put.
+fn owned(
+    view: &View,
+    statement: Node<'_>,
+    offset: usize,
+    finding: &Finding,
+    sources: &Sources,
+) -> Option<String> {
+    let calls = view.find(statement, |n| n.kind() == "call_expression");
+    let call = calls.into_iter().filter(|c| c.byte_range().contains(&offset)).last()?;
+    let argument = view.source(call.child_by_field_name("arguments")?.named_child(0)?);
+    let field = field_of_site(finding, sources, view.cxx)?;
+    let path = match argument.strip_prefix('&') {
+        Some(object) => format!("{object}.{field}"),
+        None => format!("{argument}->{field}"),
+    };
+    is_writable(&path).then_some(path)
+}
+
+/// The field to which the allocation's own statement assigns the object.
+pub fn field_of_site(finding: &Finding, sources: &Sources, cxx: bool) -> Option<String> {
+    let site = finding.alloc_trace.last()?;
+    let file = sources.get(&site.file)?;
+    let view = View::new(file.bytes().to_vec(), cxx)?;
+    let statement = view.statement(view.offset(site.line, site.column)?)?.node;
+    let assignments = view.find(statement, |n| n.kind() == "assignment_expression");
+    let left = assignments.last()?.child_by_field_name("left")?;
+    if left.kind() != "field_expression" {
+        return None;
+    }
+    Some(view.source(left.child_by_field_name("field")?).to_owned())
+}
+
+fn last_name(path: &str) -> &str {
+    path.rsplit(['.', '>', '*']).next().unwrap_or(path)
+}
+
+/// The variable at the start of an access path.
+pub fn root_of(path: &str) -> &str {
+    let path = path.trim_start_matches('*');
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
+    &path[..end]
+}
+
+/// An access path that is also an expression: names joined by `.` and `->`.
+pub fn is_writable(path: &str) -> bool {
+    let path = path.strip_prefix('*').unwrap_or(path);
+    let names = path.replace("->", ".");
+    !path.is_empty()
+        && names.split('.').all(|n| {
+            !n.is_empty()
+                && !n.starts_with(|c: char| c.is_ascii_digit())
+                && n.chars().all(|c| c.is_alphanumeric() || c == '_')
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn access_paths_that_can_be_written() {
+        assert!(is_writable("p") && is_writable("s->a.b") && is_writable("*out"));
+        assert!(!is_writable("") && !is_writable("a[]") && !is_writable("f()->x"));
+        assert_eq!(root_of("*out"), "out");
+        assert_eq!(root_of("s->a.b"), "s");
+        assert_eq!(last_name("s->a.b"), "b");
+        assert_eq!(last_name("c->title"), "title");
+    }
+}

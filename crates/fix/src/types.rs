@@ -1,0 +1,47 @@
+//! Source types of the intermediate representation, spelled as C.
+
+use leakproof_ir::{Module, SourceType, TypeId};
+
+/// The name of the struct that a pointer type points to.
+pub fn pointed_struct(module: &Module, ty: TypeId) -> Option<String> {
+    match module.types.get(ty)? {
+        SourceType::Const { of } => pointed_struct(module, *of),
+        SourceType::Pointer { to } => struct_name(module, *to),
+        _ => None,
+    }
+}
+
+fn struct_name(module: &Module, ty: TypeId) -> Option<String> {
+    match module.types.get(ty)? {
+        SourceType::Const { of } => struct_name(module, *of),
+        SourceType::Struct { name, .. } if !name.is_empty() => Some(name.clone()),
+        _ => None,
+    }
+}
+
+/// The return type of a function type.
+pub fn return_type(module: &Module, signature: TypeId) -> Option<String> {
+    match module.types.get(signature)? {
+        SourceType::Function { ret, .. } => spell(module, *ret, 0),
+        _ => None,
+    }
+}
+
+/// Pointers to simple things only: others have no short name.
+fn spell(module: &Module, ty: TypeId, depth: u32) -> Option<String> {
+    match module.types.get(ty)? {
+        _ if depth > 4 => None,
+        SourceType::Void => Some("void".to_owned()),
+        SourceType::Scalar { name, .. } => Some(name.clone()),
+        SourceType::Struct { name, union: false, .. } if !name.is_empty() => {
+            Some(format!("struct {name}"))
+        }
+        SourceType::Const { of } => Some(format!("const {}", spell(module, *of, depth + 1)?)),
+        SourceType::Pointer { to } => {
+            let to = spell(module, *to, depth + 1)?;
+            let space = if to.ends_with('*') { "" } else { " " };
+            Some(format!("{to}{space}*"))
+        }
+        _ => None,
+    }
+}
