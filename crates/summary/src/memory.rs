@@ -306,9 +306,6 @@ impl Exec<'_> {
         for leaf in leaves {
             match leaf.target {
                 Leaves::Cell(base, slot) => {
-                    if self.is_inside_structure(base) {
-                        self.escape_if(state, value, leaf.cond);
-                    }
                     self.write(state, base, slot, leaf.cond, value, leaf.any, at);
                 }
                 // The program would crash here: nothing on this path is a leak.
@@ -318,7 +315,7 @@ impl Exec<'_> {
     }
 
     /// Whether a base belongs to a structure of somebody else that this function only walked
-    /// into: what is hung up there is the structure's from then on.
+    /// into: what was hung up there is the structure's, also when it is moved about.
     fn is_inside_structure(&self, base: Base) -> bool {
         self.kind(base) == BaseKind::Pointee
             && !self.terms.as_pointee(base).is_some_and(|p| self.pointer_depth(p) == Some(0))
@@ -349,6 +346,9 @@ impl Exec<'_> {
         };
         if let Some(old) = old {
             self.log_drop(state, old, (base, slot), at, DropKind::Overwritten);
+            if self.terms.has_addr(old) && self.is_inside_structure(base) {
+                self.escape_if(state, old, cond);
+            }
         }
         state.mem.insert((base, slot), new);
         self.written_at.insert((base, slot), at);
