@@ -39,8 +39,8 @@ pub struct Tail {
 /// Instructions run for one tail, over all ways in.
 const TAIL_STEPS: usize = 600;
 /// Ways into a tail that are kept apart at most, and at least: a longer one is no tail.
-const MAX_WAYS: usize = 24;
-const MIN_WAYS: usize = 4;
+pub const MAX_WAYS: usize = 24;
+const MIN_WAYS: usize = 10;
 
 #[derive(Debug)]
 pub struct Cfg {

@@ -8,7 +8,7 @@
 //! unknown, then one turn of the loop's condition only, so that what follows the loop is reached
 //! whatever its trip count.
 
-use crate::cfg::{Cfg, Item, LoopId, Tail};
+use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::state::{Cell, Cells, PathConditions, Pc, State, differences};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
@@ -144,6 +144,8 @@ pub struct Exec<'a> {
     /// The back edges of the loop that runs now.
     back_edges: Vec<(BlockId, Edge)>,
     turns: u32,
+    /// How many ways into a tail may still be kept apart, over all tails that are being run.
+    ways: usize,
     clock: u32,
 }
 
@@ -195,6 +197,7 @@ impl<'a> Exec<'a> {
             current: Body::ENTRY,
             back_edges: Vec::new(),
             turns,
+            ways: MAX_WAYS,
             clock: 0,
         })
     }
@@ -565,17 +568,20 @@ impl<'a> Exec<'a> {
     /// its own, and what a cleanup label releases stays related to why it was reached.
     fn run_tail(&mut self, b: BlockId, tail: &Tail) {
         let edges = self.pending.remove(&b).unwrap_or_default();
-        let edges = self.merged_down_to(edges, tail.ways);
+        let edges = self.merged_down_to(edges, tail.ways.min(self.ways));
+        let ways = self.ways;
+        self.ways = (ways / edges.len().max(1)).max(1);
         let others: Vec<(BlockId, Vec<Edge>)> =
             tail.blocks[1..].iter().filter_map(|&t| Some((t, self.pending.remove(&t)?))).collect();
         for edge in edges {
             self.run_edge(b, edge);
             for &t in &tail.blocks[1..] {
                 if self.limit.is_none() {
-                    self.run_merged(t);
+                    self.run_block(t);
                 }
             }
         }
+        self.ways = ways;
         self.pending.extend(others);
     }
 

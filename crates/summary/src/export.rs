@@ -48,14 +48,27 @@ impl Exec<'_> {
         let Some((state, value)) = self.joined_exits() else {
             return Summary::never_returns();
         };
-        let summary = self.export_prepared(state, value, EXACT);
-        if summary.pool.len() <= MAX_POOL {
-            return summary;
+        if self.is_tellable(&state, value) {
+            let summary = self.export_prepared(state, value, EXACT);
+            if summary.pool.len() <= MAX_POOL {
+                return summary;
+            }
         }
         let Some((state, value)) = self.chosen_exits() else {
             return Summary::never_returns();
         };
         self.export_prepared(state, value, BY_OUTCOME)
+    }
+
+    /// Whether the result and what arguments point to can be told as they are.
+    fn is_tellable(&self, state: &State, value: Option<Term>) -> bool {
+        value.is_none_or(|v| self.terms.size(v) <= MAX_VALUE)
+            && state.mem.iter().all(|((base, slot), t)| {
+                let pointer = self.terms.as_pointee(*base);
+                !slot.is_contents()
+                    || self.terms.size(*t) <= MAX_VALUE
+                    || !pointer.is_some_and(|p| self.pointer_depth(p) == Some(0))
+            })
     }
 
     fn export_prepared(
