@@ -7,15 +7,16 @@ use std::process::Command;
 
 /// The crates from bottom to top; a crate may use those of lower layers only.
 const LAYERS: &[&[&str]] = &[
-    &["leakproof-ir", "leakproof-findings", "leakproof-models", "leakproof-guard"],
+    &["leakproof-ir", "leakproof-findings", "leakproof-models", "leakproof-guard", "leakproof-rt"],
     &[
         "leakproof-frontend",
         "leakproof-program",
         "leakproof-smt",
         "leakproof-report",
         "leakproof-triage",
+        "leakproof-instrument",
     ],
-    &["leakproof-summary"],
+    &["leakproof-summary", "leakproof-validate"],
     &["leakproof-detect"],
     &["leakproof-fix"],
     &["leakproof"],
@@ -25,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
 /// Outside crates that only some of ours may use: whoever needs what they do goes through us.
 const RESERVED: &[(&str, &[&str])] = &[
     ("z3", &["leakproof-smt"]),
+    ("llvm-sys", &["leakproof-instrument"]),
     ("anyhow", &["leakproof", "xtask"]),
     ("clap", &["leakproof"]),
     ("indicatif", &["leakproof"]),

@@ -4,7 +4,7 @@
 //! a temporary file comes into being only under the lock and never after `interrupt`; `interrupt`
 //! returns only when all children were told to end and all temporary files are removed.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -104,6 +104,15 @@ impl Running {
 
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
+    }
+
+    /// Ends whatever is left of the process group that the child leads, when it was made to lead one.
+    pub fn end_group(&mut self) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // Nobody may be left.
+            kill_process_group(group, Signal::KILL).unwrap_or(());
+        }
+        self.child.wait().ok();
     }
 
     pub fn wait(mut self) -> io::Result<ExitStatus> {

@@ -27,6 +27,7 @@ mod unit;
 pub mod usage;
 pub mod watch;
 
+pub use compile::{CompileFailure, Compiled, Compiler};
 pub use error::FrontendError;
 pub use flags::takes_argument;
 pub use load::{LoadOptions, Loaded, Timings, load, worker_count};

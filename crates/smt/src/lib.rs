@@ -11,9 +11,11 @@ mod order;
 mod session;
 mod skeleton;
 mod theory;
+mod trace;
 
 use leakproof_guard::Assignment;
 pub use session::Session;
+pub use trace::{Claim, TraceAnswer, children, solve_trace};
 
 /// The answer to one question.
 #[derive(Debug)]

@@ -1,0 +1,134 @@
+//! Which open files and streams are symbolic inputs, and the bytes and lengths of these.
+
+use super::cell::Global;
+use super::hooks::{decided, is_active};
+use super::libc::{self, File};
+use super::{config, nodes, shadow};
+use crate::abi::{LENGTH, SOURCE_SHIFT, SOURCE_STDIN, op};
+use core::ffi::{c_char, c_int, c_long};
+
+const MAX_FD: usize = 1024;
+
+/// Number of the configuration's file plus one, for each descriptor.
+static DESCRIPTORS: Global<[u8; MAX_FD]> = Global::new([0; MAX_FD]);
+
+/// An input file as the program reads it.
+#[derive(Clone, Copy)]
+pub struct Input {
+    number: u32,
+}
+
+pub fn start() {
+    if config::get().files.count() > 0 {
+        set(0, 1);
+    }
+}
+
+fn set(fd: c_int, number: u8) {
+    if let Some(slot) = usize::try_from(fd).ok().and_then(|i| DESCRIPTORS.get().get_mut(i)) {
+        *slot = number;
+    }
+}
+
+/// `path` was opened as `fd` for reading.
+pub fn opened(fd: c_int, path: *const c_char) {
+    if fd < 0 {
+        return;
+    }
+    set(fd, 0);
+    let (length, _) = super::memory::measure(path, 4096);
+    // SAFETY: a terminated string of that length.
+    let mut name = unsafe { core::slice::from_raw_parts(path.cast::<u8>(), length) };
+    while let Some(rest) = name.strip_prefix(b"./") {
+        name = rest;
+    }
+    let files = &config::get().files;
+    for i in 1..files.count() {
+        if files.get(i).is_some_and(|f| f.name == name) {
+            set(fd, i as u8 + 1);
+        }
+    }
+    if name == b"/dev/stdin" {
+        set(fd, 1);
+    }
+}
+
+pub fn closed(fd: c_int) {
+    set(fd, 0);
+}
+
+pub fn of_descriptor(fd: c_int) -> Option<Input> {
+    let number = *DESCRIPTORS.get().get(usize::try_from(fd).ok()?)?;
+    (number != 0 && is_active()).then(|| Input { number: u32::from(number) - 1 })
+}
+
+pub fn of_stream(stream: *mut File) -> Option<Input> {
+    // SAFETY: a stream that the program handed over.
+    of_descriptor(unsafe { libc::fileno(stream) })
+}
+
+/// Where a descriptor stands.
+pub fn position(fd: c_int) -> Option<u64> {
+    const LSEEK: c_long = 8;
+    // SAFETY: asks only.
+    let at = unsafe { libc::syscall(LSEEK, c_long::from(fd), 0 as c_long, 1 as c_long) };
+    u64::try_from(at).ok()
+}
+
+/// Where a stream stands.
+pub fn stream_position(stream: *mut File) -> Option<u64> {
+    // SAFETY: a stream that the program handed over.
+    u64::try_from(unsafe { libc::ftello(stream) }).ok()
+}
+
+impl Input {
+    fn source(self) -> u32 {
+        SOURCE_STDIN + self.number
+    }
+
+    fn content(self) -> &'static [u8] {
+        config::get().files.get(self.number).map_or(&[], |f| f.bytes)
+    }
+
+    /// The expression of the byte at `position`; 0 beyond what is described.
+    pub fn byte(self, position: u64) -> u32 {
+        match self.content().get(position as usize) {
+            Some(value) if position < u64::from(LENGTH) => {
+                let id = self.source() << SOURCE_SHIFT | position as u32;
+                nodes::variable(id, 8, u64::from(*value))
+            }
+            _ => 0,
+        }
+    }
+
+    fn length(self) -> u32 {
+        let id = self.source() << SOURCE_SHIFT | LENGTH;
+        nodes::variable(id, 32, self.content().len() as u64)
+    }
+
+    /// Decides that there is (not) a byte at `position`.
+    pub fn decide_has(self, position: u64, has: bool) {
+        let there = nodes::apply(op::ULT, nodes::constant(32, position), self.length());
+        if (super::trace::node(there).value != 0) == has {
+            decided(there);
+        }
+    }
+
+    /// `count` of `wanted` bytes were read from `position` into memory.
+    pub fn arrived(self, position: u64, memory: u64, count: usize, wanted: usize) {
+        for i in 0..count as u64 {
+            // SAFETY: just written by the real function.
+            let value = unsafe { *((memory + i) as *const u8) };
+            shadow::store_byte(memory + i, value, self.byte(position + i));
+        }
+        if count < wanted {
+            let end = nodes::constant(32, position + count as u64);
+            let ends = nodes::apply(op::EQ, self.length(), end);
+            if super::trace::node(ends).value != 0 {
+                decided(ends);
+            }
+        } else if count > 0 {
+            self.decide_has(position + count as u64 - 1, true);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The runtime proper: everything that runs inside an instrumented program.
+//!
+//! `hooks` is what instrumented code calls, `heap` stands in front of the C library's allocator,
+//! `library` models functions of the C library, `start` sets a run up and closes it. Symbolic work is
+//! done on the main thread only; the heap has a lock of its own.
+
+mod cell;
+mod config;
+mod ctype;
+mod files;
+mod heap;
+mod hooks;
+mod libc;
+mod memory;
+mod nodes;
+mod number;
+mod object;
+mod path;
+mod sandbox;
+mod scan;
+mod scanf;
+mod shadow;
+mod start;
+mod stdio;
+mod string;
+mod table;
+mod token;
+mod trace;

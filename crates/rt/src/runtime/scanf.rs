@@ -1,0 +1,417 @@
+//! The `scanf` family: whitespace, literals, numbers, words, sets, characters, counts.
+//!
+//! Formats with anything else go to the C library as they are. Each byte that decides how far an item
+//! goes is a decision; the values of numbers are expressions of their digits.
+
+use super::hooks::{lost_sight, take_arguments};
+use super::libc::{self, File};
+use super::memory::{Byte, Text};
+use super::number::{Growing, decide_digit};
+use super::string::{decide_in, decide_is};
+use super::{nodes, shadow, stdio};
+use core::ffi::{c_char, c_int};
+
+const SPACES: &[u8] = b" \t\n\x0b\x0c\r";
+const EOF: c_int = -1;
+
+/// Where the bytes come from.
+enum Origin {
+    Memory(Text),
+    Stream(*mut File),
+}
+
+/// Bytes with one that may be put back.
+struct Bytes {
+    origin: Origin,
+    held: Option<Option<Byte>>,
+    taken: usize,
+}
+
+impl Bytes {
+    /// The next byte; `None` at the end.
+    fn next(&mut self) -> Option<Byte> {
+        self.taken += 1;
+        if let Some(held) = self.held.take() {
+            return held;
+        }
+        match &mut self.origin {
+            Origin::Memory(text) => {
+                let byte = text.next();
+                (!decide_is(byte, 0)).then_some(byte)
+            }
+            Origin::Stream(stream) => {
+                let (c, s) = stdio::get_byte(*stream);
+                (c != EOF).then_some(Byte { value: c as u8, shadow: s })
+            }
+        }
+    }
+
+    fn back(&mut self, byte: Option<Byte>) {
+        self.taken -= 1;
+        self.held = Some(byte);
+    }
+
+    fn skip_spaces(&mut self) {
+        loop {
+            let byte = self.next();
+            if !byte.is_some_and(|b| decide_in(b, SPACES)) {
+                return self.back(byte);
+            }
+        }
+    }
+
+    /// What was looked at but not taken goes back to the stream.
+    fn finish(self) {
+        if let (Origin::Stream(stream), Some(Some(byte))) = (self.origin, self.held) {
+            // SAFETY: a stream that the program handed over.
+            unsafe { libc::ungetc(c_int::from(byte.value), stream) };
+        }
+    }
+}
+
+/// One conversion of a format.
+#[derive(Clone, Copy)]
+struct Item {
+    kind: u8,
+    width: usize,
+    suppressed: bool,
+    /// Bytes of an integer to store.
+    size: u32,
+    /// Where the set of `%[` starts and ends.
+    set: (usize, usize),
+}
+
+struct Format {
+    text: &'static [u8],
+    at: usize,
+}
+
+impl Format {
+    fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        let hit = self.peek() == byte;
+        self.at += usize::from(hit);
+        hit
+    }
+
+    /// The conversion after a `%`; `None` when we do not know it.
+    fn item(&mut self) -> Option<Item> {
+        let suppressed = self.accept(b'*');
+        let mut width = 0;
+        while self.peek().is_ascii_digit() {
+            width = width * 10 + usize::from(self.peek() - b'0');
+            self.at += 1;
+        }
+        let mut size = 4;
+        while let b'h' | b'l' | b'j' | b'z' | b't' = self.peek() {
+            size = match (self.peek(), size) {
+                (b'h', 2) => 1,
+                (b'h', _) => 2,
+                _ => 8,
+            };
+            self.at += 1;
+        }
+        let kind = self.peek();
+        self.at += 1;
+        let start = self.at;
+        if kind == b'[' {
+            self.at += usize::from(self.peek() == b'^');
+            self.at += usize::from(self.peek() == b']');
+            while self.peek() != b']' {
+                if self.peek() == 0 {
+                    return None;
+                }
+                self.at += 1;
+            }
+            self.at += 1;
+        }
+        let known = b"diuxXocs[n%".contains(&kind);
+        let wide = size == 8 && b"cs[".contains(&kind);
+        known.then_some(Item { kind, width, suppressed, size, set: (start, self.at.saturating_sub(1)) })
+            .filter(|_| !wide)
+    }
+}
+
+/// Whether we know all of a format.
+fn is_known(text: &'static [u8]) -> bool {
+    let mut format = Format { text, at: 0 };
+    while format.peek() != 0 {
+        let byte = format.peek();
+        format.at += 1;
+        if byte == b'%' && format.item().is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+struct Scanner {
+    bytes: Bytes,
+    format: Format,
+    arguments: *const u64,
+    count: usize,
+    used: usize,
+    assigned: c_int,
+}
+
+/// Why scanning ended early.
+enum Stop {
+    Mismatch,
+    End,
+}
+
+impl Scanner {
+    fn argument(&mut self) -> u64 {
+        let value = if self.used < self.count {
+            // SAFETY: below the number of arguments that the caller passed.
+            unsafe { *self.arguments.add(self.used) }
+        } else {
+            0
+        };
+        self.used += 1;
+        value
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        while self.format.peek() != 0 {
+            let byte = self.format.peek();
+            self.format.at += 1;
+            if SPACES.contains(&byte) {
+                self.bytes.skip_spaces();
+            } else if byte != b'%' {
+                self.literal(byte)?;
+            } else if let Some(item) = self.format.item() {
+                self.convert(item)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, wanted: u8) -> Result<(), Stop> {
+        let byte = self.bytes.next();
+        match byte {
+            Some(b) if decide_is(b, wanted) => Ok(()),
+            Some(_) => {
+                self.bytes.back(byte);
+                Err(Stop::Mismatch)
+            }
+            None => Err(Stop::End),
+        }
+    }
+
+    fn convert(&mut self, item: Item) -> Result<(), Stop> {
+        if !matches!(item.kind, b'c' | b'[' | b'n') {
+            self.bytes.skip_spaces();
+        }
+        match item.kind {
+            b'%' => self.literal(b'%'),
+            b'n' => {
+                let taken = self.bytes.taken as u64;
+                self.store(item, taken, 0);
+                Ok(())
+            }
+            b'c' | b's' | b'[' => self.word(item),
+            _ => self.number(item),
+        }
+    }
+
+    fn number(&mut self, item: Item) -> Result<(), Stop> {
+        let base = match item.kind {
+            b'x' | b'X' => 16,
+            b'o' => 8,
+            _ => 10,
+        };
+        let limit = if item.width == 0 { usize::MAX } else { item.width };
+        let mut byte = self.bytes.next();
+        if byte.is_none() {
+            return Err(Stop::End);
+        }
+        let negative = byte.is_some_and(|b| decide_is(b, b'-'));
+        let mut length = 0;
+        if negative || byte.is_some_and(|b| decide_is(b, b'+')) {
+            byte = self.bytes.next();
+            length += 1;
+        }
+        let mut number = Growing::default();
+        while let Some(b) = byte.filter(|b| length < limit && decide_digit(*b, base)) {
+            number.push(b, base);
+            length += 1;
+            byte = self.bytes.next();
+        }
+        self.bytes.back(byte);
+        if number.digits == 0 {
+            return Err(Stop::Mismatch);
+        }
+        let value = if negative { number.value.wrapping_neg() } else { number.value };
+        self.store(item, value, number.shadow(negative));
+        self.assigned += c_int::from(!item.suppressed);
+        Ok(())
+    }
+
+    fn store(&mut self, item: Item, value: u64, s: u32) {
+        if item.suppressed {
+            return;
+        }
+        let to = self.argument();
+        let size = item.size;
+        for i in 0..size {
+            // SAFETY: the caller's variable of that size.
+            unsafe { *((to + u64::from(i)) as *mut u8) = (value >> (8 * i)) as u8 };
+        }
+        let s = nodes::fitting(s, value, 64);
+        let s = if s == 0 { 0 } else { nodes::extract(s, 0, size * 8) };
+        shadow::store(to, size, value & nodes::mask(size * 8), s);
+    }
+
+    fn word(&mut self, item: Item) -> Result<(), Stop> {
+        let to = if item.suppressed { 0 } else { self.argument() };
+        let limit = match (item.width, item.kind) {
+            (0, b'c') => 1,
+            (0, _) => usize::MAX,
+            (n, _) => n,
+        };
+        let mut length = 0;
+        while length < limit {
+            let byte = self.bytes.next();
+            let Some(b) = byte.filter(|b| self.belongs(item, *b)) else {
+                self.bytes.back(byte);
+                if length == 0 {
+                    return Err(if byte.is_none() { Stop::End } else { Stop::Mismatch });
+                }
+                break;
+            };
+            put(to, length, b);
+            length += 1;
+        }
+        if item.kind != b'c' {
+            put(to, length, Byte::END);
+        }
+        self.assigned += c_int::from(!item.suppressed);
+        Ok(())
+    }
+
+    fn belongs(&self, item: Item, byte: Byte) -> bool {
+        match item.kind {
+            b'c' => true,
+            b's' => !decide_in(byte, SPACES),
+            _ => {
+                let set = &self.format.text[item.set.0..item.set.1];
+                let (set, wanted) = set.strip_prefix(b"^").map_or((set, true), |s| (s, false));
+                let mut all = [0u8; 256];
+                let count = expand(set, &mut all);
+                decide_in(byte, &all[..count]) == wanted
+            }
+        }
+    }
+}
+
+/// The bytes of a set with its ranges written out.
+fn expand(set: &[u8], out: &mut [u8; 256]) -> usize {
+    let (mut i, mut count) = (0, 0);
+    while i < set.len() {
+        let last = if i + 2 < set.len() && set[i + 1] == b'-' { set[i + 2] } else { set[i] };
+        for byte in set[i]..=last.max(set[i]) {
+            if count < out.len() {
+                out[count] = byte;
+                count += 1;
+            }
+        }
+        i += if last == set[i] { 1 } else { 3 };
+    }
+    count
+}
+
+fn put(to: u64, index: usize, byte: Byte) {
+    if to != 0 {
+        let at = to + index as u64;
+        // SAFETY: the caller's buffer.
+        unsafe { *(at as *mut u8) = byte.value };
+        shadow::store_byte(at, byte.value, byte.shadow);
+    }
+}
+
+/// `va_list` on x86-64: everything on the stack.
+#[repr(C)]
+struct Arguments {
+    general: u32,
+    floating: u32,
+    overflow: *const u64,
+    saved: *const u64,
+}
+
+fn terminated(text: *const c_char) -> &'static [u8] {
+    super::string::set_of(text)
+}
+
+fn scan(origin: Origin, format: *const c_char, count: c_int, arguments: *const u64) -> c_int {
+    let text = terminated(format);
+    let bytes = Bytes { origin, held: None, taken: 0 };
+    let count = count.max(0) as usize;
+    let format = Format { text, at: 0 };
+    let mut scanner = Scanner { bytes, format, arguments, count, used: 0, assigned: 0 };
+    let stop = scanner.run();
+    let assigned = scanner.assigned;
+    scanner.bytes.finish();
+    match stop {
+        Err(Stop::End) if assigned == 0 => EOF,
+        _ => assigned,
+    }
+}
+
+fn fallback(arguments: *const u64) -> Arguments {
+    lost_sight();
+    Arguments { general: 48, floating: 304, overflow: arguments, saved: core::ptr::null() }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_sscanf(text: *const c_char, format: *const c_char, n: c_int, a: *const u64) -> c_int {
+    take_arguments::<0>(core::ptr::null());
+    if !is_known(terminated(format)) {
+        let mut list = fallback(a);
+        // SAFETY: the real function with all its arguments.
+        return unsafe { libc::vsscanf(text, format, (&raw mut list).cast()) };
+    }
+    scan(Origin::Memory(Text::new(text)), format, n, a)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_fscanf(stream: *mut File, format: *const c_char, n: c_int, a: *const u64) -> c_int {
+    take_arguments::<0>(core::ptr::null());
+    if !is_known(terminated(format)) {
+        let mut list = fallback(a);
+        // SAFETY: the real function with all its arguments.
+        return unsafe { libc::vfscanf(stream, format, (&raw mut list).cast()) };
+    }
+    scan(Origin::Stream(stream), format, n, a)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_scanf(format: *const c_char, n: c_int, a: *const u64) -> c_int {
+    // SAFETY: the C library's own stream.
+    lp_w_fscanf(unsafe { libc::stdin }, format, n, a)
+}
+
+macro_rules! spellings {
+    ($($of_text:ident $of_stream:ident $of_input:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $of_text(t: *const c_char, f: *const c_char, n: c_int, a: *const u64) -> c_int {
+            lp_w_sscanf(t, f, n, a)
+        }
+        #[unsafe(no_mangle)]
+        extern "C" fn $of_stream(s: *mut File, f: *const c_char, n: c_int, a: *const u64) -> c_int {
+            lp_w_fscanf(s, f, n, a)
+        }
+        #[unsafe(no_mangle)]
+        extern "C" fn $of_input(f: *const c_char, n: c_int, a: *const u64) -> c_int {
+            lp_w_scanf(f, n, a)
+        }
+    )*};
+}
+
+spellings! {
+    lp_w___isoc99_sscanf lp_w___isoc99_fscanf lp_w___isoc99_scanf;
+    lp_w___isoc23_sscanf lp_w___isoc23_fscanf lp_w___isoc23_scanf;
+}

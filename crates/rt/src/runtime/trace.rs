@@ -1,0 +1,91 @@
+//! The trace file: header words, events, nodes and objects, in memory shared with the tool.
+//!
+//! Invariant: counters only grow, and are written after what they count, so that a trace is readable
+//! whatever happens to the program.
+
+use super::cell::Global;
+use crate::abi::{
+    EVENTS_OFFSET, Event, MAX_EVENTS, MAX_NODES, MAX_OBJECTS, NODES_OFFSET, Node, OBJECTS_OFFSET,
+    Object, flag, header,
+};
+
+static BASE: Global<*mut u8> = Global::new(core::ptr::null_mut());
+
+pub fn set_base(base: *mut u8) {
+    *BASE.get() = base;
+}
+
+pub fn is_open() -> bool {
+    !BASE.get().is_null()
+}
+
+/// A word of the header. Only after `set_base`.
+pub fn word(index: usize) -> &'static mut u32 {
+    static NOWHERE: Global<u32> = Global::new(0);
+    if !is_open() {
+        return NOWHERE.get();
+    }
+    // SAFETY: the header is 4096 bytes of the mapping.
+    unsafe { &mut *(*BASE.get()).cast::<u32>().add(index) }
+}
+
+pub fn raise(bits: u32) {
+    *word(header::FLAGS) |= bits;
+}
+
+pub fn event(kind: u8, taken: u16, id: u32, node: u32, aux: u32) {
+    let count = *word(header::EVENTS);
+    if !is_open() || count >= MAX_EVENTS {
+        raise(flag::EVENTS_FULL);
+        return;
+    }
+    let at = Event { kind, pad: 0, taken, id, node, aux };
+    // SAFETY: within the event table.
+    unsafe { (*BASE.get()).add(EVENTS_OFFSET).cast::<Event>().add(count as usize).write(at) };
+    *word(header::EVENTS) = count + 1;
+}
+
+/// The node with this id; the ids that exist are below the header's count.
+pub fn node(id: u32) -> &'static Node {
+    static NONE: Node = Node { op: 0, bits: 0, pad: 0, a: 0, b: 0, c: 0, value: 0 };
+    if !is_open() || id == 0 || id >= *word(header::NODES) {
+        return &NONE;
+    }
+    // SAFETY: within the node table.
+    unsafe { &*(*BASE.get()).add(NODES_OFFSET).cast::<Node>().add(id as usize) }
+}
+
+/// Adds a node; 0 when the table is full.
+pub fn add_node(node: Node) -> u32 {
+    let id = (*word(header::NODES)).max(1);
+    if !is_open() || id >= MAX_NODES {
+        raise(flag::NODES_FULL);
+        return 0;
+    }
+    // SAFETY: within the node table.
+    unsafe { (*BASE.get()).add(NODES_OFFSET).cast::<Node>().add(id as usize).write(node) };
+    *word(header::NODES) = id + 1;
+    id
+}
+
+/// The object with this number.
+pub fn object(index: u32) -> &'static mut Object {
+    // SAFETY: callers stay below the header's count, which is at most `MAX_OBJECTS`.
+    unsafe { &mut *(*BASE.get()).add(OBJECTS_OFFSET).cast::<Object>().add(index as usize) }
+}
+
+pub fn object_count() -> u32 {
+    *word(header::OBJECTS)
+}
+
+/// Adds an object; its number, or `None` when the table is full.
+pub fn add_object(object_to_add: Object) -> Option<u32> {
+    let index = object_count();
+    if !is_open() || index >= MAX_OBJECTS {
+        raise(flag::OBJECTS_FULL);
+        return None;
+    }
+    *object(index) = object_to_add;
+    *word(header::OBJECTS) = index + 1;
+    Some(index)
+}

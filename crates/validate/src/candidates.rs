@@ -1,0 +1,219 @@
+//! From a finished run to the runs that could be next: which decisions to take the other way.
+//!
+//! This is the loop of Algorithm 1: as long as the path has elements left, only decisions whose other
+//! side can still reach the next one; once it is passed, those that can reach the leak point; after
+//! that, all.
+
+use crate::input::Fault;
+use crate::map::{Block, ProgramMap};
+use crate::target::Target;
+use crate::trace::Trace;
+use leakproof_rt::abi::{Event, FAULTS, event};
+use leakproof_smt::Claim;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// How many decisions of one run are considered.
+const MAX_DECISIONS: usize = 4000;
+
+/// Distances to the goals: each element of the path, then the leak point.
+pub struct Goals {
+    distances: Vec<Vec<Option<u32>>>,
+}
+
+impl Goals {
+    pub fn new(map: &ProgramMap, target: &Target) -> Self {
+        let mut distances = Vec::new();
+        for element in &target.path {
+            let goal = |(id, taken): &(u32, u32)| map.successor(*id, *taken);
+            let blocks: Vec<Block> = element.edges.iter().filter_map(goal).collect();
+            distances.push(map.distances(&blocks));
+        }
+        if target.path.is_empty() {
+            distances.push(map.distances(&target.site_blocks));
+        }
+        distances.push(map.distances(&target.point_blocks));
+        Self { distances }
+    }
+
+    pub fn count(&self) -> usize {
+        self.distances.len()
+    }
+
+    /// Steps from `block` to goal `number`; `None` when it cannot be reached.
+    fn distance(&self, number: usize, block: Block) -> Option<u32> {
+        self.distances[number][block as usize]
+    }
+}
+
+/// What to change.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// These claims instead of what held at the event.
+    Decide(Vec<Claim>),
+    Fail(Fault),
+}
+
+/// One decision that may be taken the other way.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Position in the trace's events.
+    pub event: usize,
+    pub change: Change,
+    /// Names the path that would result.
+    pub path: u64,
+    /// Goals still ahead, then the distance to the next: smaller is better.
+    pub rank: (usize, u32),
+    /// The branch and side, for counting how often it was tried.
+    pub side: (u32, u32),
+    /// Whether it would take the next element of the path.
+    pub takes_element: Option<usize>,
+}
+
+/// Walks over a trace.
+struct Walk<'a> {
+    map: &'a ProgramMap,
+    target: &'a Target,
+    goals: &'a Goals,
+    progress: usize,
+    after: bool,
+    hasher: FxHasher,
+    found: Vec<Candidate>,
+}
+
+/// All candidates of a run, in the order of its events, and the name of the path it took.
+pub fn candidates(
+    map: &ProgramMap,
+    target: &Target,
+    goals: &Goals,
+    trace: &Trace,
+) -> (Vec<Candidate>, u64) {
+    let hasher = FxHasher::default();
+    let mut walk =
+        Walk { map, target, goals, progress: 0, after: false, hasher, found: Vec::new() };
+    if target.path.is_empty() && !trace.objects.is_empty() {
+        // Without a path the allocation itself is the first goal; where it was passed is not told
+        // by the events, but the objects know how many there had been.
+        let first = trace.objects.iter().map(|o| o.event as usize).min().unwrap_or(0);
+        walk.all(trace, Some(first));
+    } else {
+        walk.all(trace, None);
+    }
+    let path = walk.hasher.finish();
+    (walk.found, path)
+}
+
+impl Walk<'_> {
+    fn all(&mut self, trace: &Trace, allocated_at: Option<usize>) {
+        for (i, e) in trace.events.iter().enumerate() {
+            if allocated_at == Some(i) {
+                self.progress = self.progress.max(1);
+            }
+            if self.found.len() < MAX_DECISIONS {
+                self.event(i, e);
+            }
+            (e.kind, e.id, e.taken).hash(&mut self.hasher);
+            match e.kind {
+                event::PROGRESS => self.progress = e.aux as usize,
+                event::LEAK_POINT => self.after = true,
+                _ => {}
+            }
+        }
+        if allocated_at.is_some_and(|at| at >= trace.events.len()) {
+            self.progress = self.progress.max(1);
+        }
+    }
+
+    fn event(&mut self, index: usize, e: &Event) {
+        match e.kind {
+            event::BRANCH if e.node != 0 => {
+                let other = u32::from(e.taken == 0);
+                let claim = Claim { node: e.node, value: u64::from(other), equal: true };
+                // Successor 0 is where a true condition goes.
+                self.side(index, e.id, 1 - other, vec![claim]);
+            }
+            event::SWITCH if e.node != 0 => self.switch(index, e),
+            event::LIBRARY => {
+                let value = u64::from(e.taken == 0);
+                let claim = Claim { node: e.node, value, equal: true };
+                let block = self.map.call_block(e.id);
+                let change = Change::Decide(vec![claim]);
+                self.add(index, change, block, (e.id, 2 + u32::from(e.taken)), None);
+            }
+            event::FAULT if e.aux == 0 => {
+                let Some(name) = FAULTS.get(usize::from(e.taken)) else { return };
+                let fault = Fault { function: (*name).to_owned(), call: e.node };
+                let block = self.map.call_block(e.id);
+                self.add(index, Change::Fail(fault), block, (e.id, 4), None);
+            }
+            _ => {}
+        }
+    }
+
+    fn switch(&mut self, index: usize, e: &Event) {
+        let Some(cases) = self.map.branch(e.id).and_then(|b| b.cases.clone()) else { return };
+        for (successor, values) in cases.iter().enumerate() {
+            if successor == usize::from(e.taken) {
+                continue;
+            }
+            let claims = if successor == 0 {
+                let all = cases.iter().flatten();
+                all.map(|v| Claim { node: e.node, value: *v, equal: false }).collect()
+            } else {
+                let first = values.first().copied().unwrap_or(0);
+                vec![Claim { node: e.node, value: first, equal: true }]
+            };
+            self.side(index, e.id, successor as u32, claims);
+        }
+    }
+
+    /// A branch that could go on to `successor` instead.
+    fn side(&mut self, index: usize, id: u32, successor: u32, claims: Vec<Claim>) {
+        let block = self.map.successor(id, successor);
+        let element = self.target.path.get(self.progress);
+        let takes = element.is_some_and(|e| e.edges.contains(&(id, successor)));
+        let takes = takes.then_some(self.progress);
+        self.add(index, Change::Decide(claims), block, (id, successor), takes);
+    }
+
+    fn add(
+        &mut self,
+        event: usize,
+        change: Change,
+        block: Option<Block>,
+        side: (u32, u32),
+        takes_element: Option<usize>,
+    ) {
+        let last = self.goals.count() - 1;
+        let goal = self.progress.min(last);
+        let rank = if self.after {
+            (0, 0)
+        } else {
+            // A decision whose place is not known may lead anywhere.
+            let distance = match block {
+                Some(block) => match self.goals.distance(goal, block) {
+                    Some(d) => d,
+                    None => return,
+                },
+                None => 50,
+            };
+            (1 + last - goal, distance)
+        };
+        let mut hasher = self.hasher.clone();
+        (event, side, fault_name(&change)).hash(&mut hasher);
+        if let Change::Decide(claims) = &change {
+            for c in claims {
+                (c.value, c.equal).hash(&mut hasher);
+            }
+        }
+        let path = hasher.finish();
+        self.found.push(Candidate { event, change, path, rank, side, takes_element });
+    }
+}
+
+fn fault_name(change: &Change) -> Option<(&str, u32)> {
+    match change {
+        Change::Fail(fault) => Some((&fault.function, fault.call)),
+        Change::Decide(_) => None,
+    }
+}

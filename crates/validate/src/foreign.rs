@@ -1,0 +1,227 @@
+//! Warnings of other tools: SARIF 2.1.0 (Clang's analyzer, gcc, Cppcheck, Infer) and Infer's own JSON.
+//!
+//! A result is a leak warning when its rule or message says so. The allocation is the step of its code
+//! flow that says "allocated", the branches those that say which branch is taken, the leak point the
+//! result's own place.
+
+use crate::warning::{Direction, Spot, Step, Warning};
+use serde_json::Value;
+use std::path::PathBuf;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum ForeignError {
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    #[error("neither SARIF nor a report of Infer")]
+    UnknownShape,
+}
+
+/// Warnings, and notes on leak results that say too little.
+#[derive(Debug, Default)]
+pub struct Foreign {
+    pub warnings: Vec<Warning>,
+    pub notes: Vec<String>,
+}
+
+/// Reads a report.
+pub fn read(text: &[u8]) -> Result<Foreign, ForeignError> {
+    let value: Value =
+        serde_json::from_slice(text).map_err(|e| ForeignError::NotJson(e.to_string()))?;
+    let mut foreign = Foreign::default();
+    if let Some(runs) = value.get("runs").and_then(Value::as_array) {
+        let results = runs.iter().filter_map(|r| r.get("results")?.as_array()).flatten();
+        results.filter(|r| is_leak(r)).for_each(|r| foreign.add(sarif_result(r)));
+    } else if let Some(list) = value.as_array() {
+        list.iter().filter(|r| is_leak(r)).for_each(|r| foreign.add(infer_result(r)));
+    } else {
+        return Err(ForeignError::UnknownShape);
+    }
+    Ok(foreign)
+}
+
+impl Foreign {
+    fn add(&mut self, found: Found) {
+        let Some(leak) = found.leak else {
+            self.notes.push("a leak result without a place".to_owned());
+            return;
+        };
+        let place = format!("{}:{}", leak.file.display(), leak.line);
+        let Some(allocation) = found.allocation else {
+            self.notes.push(format!("{place}: the result does not say where the object is allocated"));
+            return;
+        };
+        self.warnings.push(Warning {
+            name: place,
+            allocation: vec![allocation],
+            branches: found.branches,
+            leak,
+            family: "memory".to_owned(),
+        });
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    leak: Option<Spot>,
+    allocation: Option<Spot>,
+    branches: Vec<Step>,
+}
+
+fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
+    let mut at = value;
+    for part in path {
+        match at.get(part) {
+            Some(next) => at = next,
+            None => return "",
+        }
+    }
+    at.as_str().unwrap_or("")
+}
+
+fn is_leak(result: &Value) -> bool {
+    let rule = text(result, &["ruleId"]).to_ascii_lowercase();
+    let kind = text(result, &["bug_type"]).to_ascii_lowercase();
+    let message = text(result, &["message", "text"]).to_ascii_lowercase();
+    [rule, kind, message].iter().any(|t| t.contains("leak") || t.contains("unix.malloc"))
+}
+
+/// What a step of a code flow says.
+fn learn(found: &mut Found, message: &str, spot: Spot) {
+    let said = message.to_ascii_lowercase();
+    let side = [("true", true), ("false", false)]
+        .iter()
+        .find(|(word, _)| said.contains(&format!("{word} branch")) || said.contains(&format!("`{word}` branch")) || said.contains(&format!("'{word}' branch")))
+        .map(|(_, side)| *side);
+    if let Some(side) = side {
+        found.branches.push(Step { at: spot, direction: Direction::Condition(side) });
+    } else if found.allocation.is_none()
+        && (said.contains("is allocated") || said.contains("allocated here") || said.contains("allocated by"))
+    {
+        found.allocation = Some(spot);
+    }
+}
+
+fn sarif_result(result: &Value) -> Found {
+    let mut found = Found::default();
+    let list = |v: &Value, name: &str| -> Vec<Value> {
+        v.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    found.leak = list(result, "locations").first().and_then(sarif_spot);
+    for flow in list(result, "codeFlows").iter().take(1) {
+        for thread in list(flow, "threadFlows") {
+            for step in list(&thread, "locations") {
+                let Some(location) = step.get("location") else { continue };
+                if let Some(spot) = sarif_spot(location) {
+                    learn(&mut found, text(location, &["message", "text"]), spot);
+                }
+            }
+        }
+    }
+    for location in list(result, "relatedLocations") {
+        if let Some(spot) = sarif_spot(&location) {
+            learn(&mut found, text(&location, &["message", "text"]), spot);
+        }
+    }
+    found
+}
+
+fn sarif_spot(location: &Value) -> Option<Spot> {
+    let physical = location.get("physicalLocation")?;
+    let uri = text(physical, &["artifactLocation", "uri"]);
+    let region = physical.get("region")?;
+    let number = |name: &str| region.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
+    let line = number("startLine");
+    (!uri.is_empty() && line > 0).then(|| Spot {
+        file: from_uri(uri),
+        line,
+        ..Spot::default()
+    })
+}
+
+/// `file:///a%20b.c` as a path.
+fn from_uri(uri: &str) -> PathBuf {
+    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    let mut out = Vec::new();
+    let bytes = path.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        let digits = bytes.get(i + 1..i + 3).and_then(|d| std::str::from_utf8(d).ok());
+        match digits.filter(|_| bytes[i] == b'%').and_then(|d| u8::from_str_radix(d, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                i += 3;
+            }
+            None => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    PathBuf::from(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn infer_result(result: &Value) -> Found {
+    let mut found = Found::default();
+    let spot = |v: &Value, file: &str, line: &str| {
+        let number = v.get(line).and_then(Value::as_u64).unwrap_or(0) as u32;
+        let name = text(v, &[file]);
+        (number > 0 && !name.is_empty())
+            .then(|| Spot { file: name.into(), line: number, ..Spot::default() })
+    };
+    found.leak = spot(result, "file", "line");
+    let steps = result.get("bug_trace").and_then(Value::as_array).cloned().unwrap_or_default();
+    for step in steps {
+        if let Some(at) = spot(&step, "filename", "line_number") {
+            let said = text(&step, &["description"]);
+            let said = match said.rsplit_once("Taking ") {
+                Some((_, branch)) => branch,
+                None => said,
+            };
+            learn(&mut found, said, at);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLANG: &str = r#"{"version":"2.1.0","runs":[{"results":[
+      {"ruleId":"unix.Malloc","message":{"text":"Potential leak of memory pointed to by 'p'"},
+       "locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///w/a%20b.c"},"region":{"startLine":9}}}],
+       "codeFlows":[{"threadFlows":[{"locations":[
+         {"location":{"message":{"text":"Memory is allocated"},"physicalLocation":{"artifactLocation":{"uri":"file:///w/a%20b.c"},"region":{"startLine":4}}}},
+         {"location":{"message":{"text":"Taking true branch"},"physicalLocation":{"artifactLocation":{"uri":"file:///w/a%20b.c"},"region":{"startLine":6}}}}]}]}]},
+      {"ruleId":"core.DivideZero","message":{"text":"Division by zero"},"locations":[]}]}]}"#;
+
+    #[test]
+    fn sarif() {
+        let foreign = read(CLANG.as_bytes()).unwrap();
+        let [w] = foreign.warnings.as_slice() else { panic!("{foreign:?}") };
+        assert_eq!(w.allocation[0].file, PathBuf::from("/w/a b.c"));
+        assert_eq!((w.allocation[0].line, w.leak.line), (4, 9));
+        assert_eq!(w.branches[0].direction, Direction::Condition(true));
+    }
+
+    #[test]
+    fn infer() {
+        let text = r#"[{"bug_type":"MEMORY_LEAK_C","file":"a.c","line":9,"bug_trace":[
+            {"filename":"a.c","line_number":4,"description":"allocated by `malloc` here"},
+            {"filename":"a.c","line_number":6,"description":"Taking false branch"}]}]"#;
+        let foreign = read(text.as_bytes()).unwrap();
+        assert_eq!(foreign.warnings[0].allocation[0].line, 4);
+        assert_eq!(foreign.warnings[0].branches[0].direction, Direction::Condition(false));
+    }
+
+    #[test]
+    fn results_that_say_too_little_are_noted() {
+        let text = r#"{"runs":[{"results":[{"ruleId":"memleak","message":{"text":"Memory leak: p"},
+            "locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":9}}}]}]}]}"#;
+        let foreign = read(text.as_bytes()).unwrap();
+        assert!(foreign.warnings.is_empty());
+        assert!(foreign.notes[0].contains("a.c:9"));
+        assert!(read(b"{}").is_err() && read(b"x").is_err());
+    }
+}

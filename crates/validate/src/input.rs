@@ -1,0 +1,184 @@
+//! One test input: arguments, standard input, files, environment, and calls that fail.
+//!
+//! Invariant: an input describes a run completely; the same input gives the same run, as far as the
+//! program is deterministic.
+
+use leakproof_rt::abi::{
+    FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_SHIFT, SOURCE_STDIN,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Room that arguments and environment variables have to grow.
+const TEXT_CAPACITY: u32 = 24;
+/// Arguments that an input may come to have.
+const EXTRA_ARGUMENTS: usize = 3;
+/// Bytes that a file may come to have beyond those of its seed.
+const FILE_GROWTH: u64 = 128;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Input {
+    /// Arguments after the program's name; those beyond `argc` wait for it to grow.
+    pub arguments: Vec<Vec<u8>>,
+    /// How many words the command line has, the program's name included.
+    pub argc: u32,
+    pub stdin: Vec<u8>,
+    pub files: BTreeMap<String, Vec<u8>>,
+    pub environment: BTreeMap<String, Vec<u8>>,
+    pub faults: BTreeSet<Fault>,
+}
+
+/// One call of one function that fails.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Fault {
+    pub function: String,
+    /// 1 is the first call after `main` has started.
+    pub call: u32,
+}
+
+impl Fault {
+    pub fn number(&self) -> u32 {
+        FAULTS.iter().position(|f| *f == self.function).unwrap_or(usize::MAX) as u32
+    }
+}
+
+impl Input {
+    pub fn with_arguments(arguments: Vec<Vec<u8>>) -> Self {
+        let argc = arguments.len() as u32 + 1;
+        Self { arguments, argc, ..Self::default() }
+    }
+
+    /// The arguments that the program gets.
+    pub fn command_line(&self) -> &[Vec<u8>] {
+        let count = (self.argc.max(1) as usize - 1).min(self.arguments.len());
+        &self.arguments[..count]
+    }
+
+    /// How many bytes the text in this slot may have.
+    pub fn capacity(text: &[u8]) -> u32 {
+        TEXT_CAPACITY.max(text.len() as u32 + TEXT_CAPACITY / 2)
+    }
+
+    /// The least and greatest value of a variable; `None` for bytes, which may be anything.
+    pub fn bounds(&self, variable: u32) -> Option<(u64, u64)> {
+        if variable & LENGTH != LENGTH {
+            return None;
+        }
+        match variable >> SOURCE_SHIFT {
+            SOURCE_ARGC => {
+                let most = (self.arguments.len() + EXTRA_ARGUMENTS).min(MAX_ARGS as usize);
+                Some((1, most as u64 + 1))
+            }
+            source => Some((0, self.content(source).len() as u64 + FILE_GROWTH)),
+        }
+    }
+
+    fn content(&self, source: u32) -> &[u8] {
+        match source.checked_sub(SOURCE_STDIN) {
+            Some(0) => &self.stdin,
+            Some(n) => self.files.values().nth(n as usize - 1).map_or(&[], Vec::as_slice),
+            None => &[],
+        }
+    }
+
+    /// This input with other values for some variables.
+    pub fn changed(&self, values: &BTreeMap<u32, u64>) -> Self {
+        let mut input = self.clone();
+        // Lengths first: bytes of what is cut off do not matter, bytes of what grows do.
+        for (&variable, &value) in values.iter().filter(|(v, _)| **v & LENGTH == LENGTH) {
+            input.set_length(variable >> SOURCE_SHIFT, value as usize);
+        }
+        for (&variable, &value) in values.iter().filter(|(v, _)| **v & LENGTH != LENGTH) {
+            input.set_byte(variable >> SOURCE_SHIFT, (variable & LENGTH) as usize, value as u8);
+        }
+        input.arguments.iter_mut().for_each(trim);
+        input.environment.values_mut().for_each(trim);
+        input
+    }
+
+    fn set_length(&mut self, source: u32, length: usize) {
+        const FILLER: u8 = b'0';
+        match source {
+            SOURCE_ARGC => {
+                self.argc = length as u32;
+                let wanted = length.saturating_sub(1);
+                if self.arguments.len() < wanted {
+                    self.arguments.resize(wanted, vec![FILLER]);
+                }
+            }
+            _ => {
+                if let Some(content) = self.content_mut(source) {
+                    content.resize(length, FILLER);
+                }
+            }
+        }
+    }
+
+    fn set_byte(&mut self, source: u32, at: usize, value: u8) {
+        let is_text = source < SOURCE_STDIN || source >= SOURCE_ENV;
+        let content = match source {
+            SOURCE_ARGS..SOURCE_STDIN => self.arguments.get_mut((source - SOURCE_ARGS) as usize),
+            SOURCE_ENV.. => self.environment.values_mut().nth((source - SOURCE_ENV) as usize),
+            _ => self.content_mut(source),
+        };
+        let Some(content) = content else { return };
+        if is_text && content.len() <= at {
+            content.resize(at + 1, 0);
+        }
+        if let Some(byte) = content.get_mut(at) {
+            *byte = value;
+        }
+    }
+
+    fn content_mut(&mut self, source: u32) -> Option<&mut Vec<u8>> {
+        match source.checked_sub(SOURCE_STDIN)? {
+            0 => Some(&mut self.stdin),
+            n => self.files.values_mut().nth(n as usize - 1),
+        }
+    }
+}
+
+/// Strings end at their first zero.
+fn trim(text: &mut Vec<u8>) {
+    if let Some(end) = text.iter().position(|b| *b == 0) {
+        text.truncate(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn byte(source: u32, at: u32) -> u32 {
+        source << SOURCE_SHIFT | at
+    }
+
+    #[test]
+    fn arguments_grow_and_shrink() {
+        let input = Input::with_arguments(vec![b"1".to_vec()]);
+        let grown = input.changed(&BTreeMap::from([
+            (byte(SOURCE_ARGS, 0), 52),
+            (byte(SOURCE_ARGS, 1), 50),
+            (byte(SOURCE_ARGC, LENGTH), 3),
+        ]));
+        assert_eq!(grown.command_line(), [b"42".to_vec(), b"0".to_vec()]);
+        let cut = grown.changed(&BTreeMap::from([
+            (byte(SOURCE_ARGS, 1), 0),
+            (byte(SOURCE_ARGC, LENGTH), 2),
+        ]));
+        assert_eq!(cut.command_line(), [b"4".to_vec()]);
+    }
+
+    #[test]
+    fn files_take_their_length_before_their_bytes() {
+        let mut input = Input { stdin: b"ab".to_vec(), ..Input::default() };
+        input.files.insert("f".into(), b"xyz".to_vec());
+        let changed = input.changed(&BTreeMap::from([
+            (byte(SOURCE_STDIN, 3), 99),
+            (byte(SOURCE_STDIN, LENGTH), 4),
+            (byte(SOURCE_STDIN + 1, LENGTH), 1),
+        ]));
+        assert_eq!(changed.stdin, b"ab0c");
+        assert_eq!(changed.files["f"], b"x");
+    }
+}

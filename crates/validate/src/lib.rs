@@ -1,0 +1,37 @@
+//! Runs programs into their leak warnings: path-guided concolic testing, verdicts, witnesses.
+//!
+//! In: a program's units, warnings (a, p, e), seeds. Out: a verdict with its reason for each warning, and
+//! an input for each MUST-LEAK. `source` chooses the units, `build` instruments and links them, `target`
+//! finds the warning in the program, `search` runs and asks the solver, `witness` writes what anyone
+//! can run. Invariant: nothing is run outside a scratch folder and its limits.
+
+mod build;
+mod candidates;
+mod config;
+mod error;
+mod foreign;
+mod input;
+mod map;
+mod run;
+mod search;
+mod source;
+mod target;
+mod trace;
+mod validator;
+mod verdict;
+mod warning;
+mod witness;
+
+pub use build::Tools;
+pub use config::RunLimits;
+pub use error::ValidateError;
+pub use foreign::{Foreign, ForeignError, read as read_foreign};
+pub use input::{Fault, Input};
+pub use run::RunOptions;
+pub use search::SearchOptions;
+pub use source::{Program, SourceUnit, Sources, choose};
+pub use target::Rejection;
+pub use validator::{Options, Validated, Validator, default_seeds};
+pub use verdict::{Outcome, Qualifier, SearchStats};
+pub use warning::{Direction, Spot, Step, Warning, WarningError};
+pub use witness::{NOTE_FILE, SCRIPT, WitnessNote, replay};

@@ -1,0 +1,150 @@
+//! Runs the instrumented program on one input, inside its limits, and reads the trace.
+//!
+//! Invariant: when `run` returns, the program and all that it started in its process group are gone, and
+//! it ran in an empty folder with nothing but the input's files.
+
+use crate::config::{self, RunLimits};
+use crate::error::ValidateError;
+use crate::input::Input;
+use crate::target::Target;
+use crate::trace::Trace;
+use leakproof_frontend::cancel::{Running, Temporary};
+use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, switch};
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// One place to run programs in.
+pub struct Runner {
+    executable: PathBuf,
+    folder: Temporary,
+    trace: File,
+    limits: RunLimits,
+    switches: u32,
+}
+
+/// A run and how it ended.
+pub struct Run {
+    pub trace: Trace,
+    pub timed_out: bool,
+}
+
+/// Options of all runs.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    pub limits: RunLimits,
+    /// Whether calls may be made to fail.
+    pub faults: bool,
+    /// Whether expressions are followed; without, runs only track objects.
+    pub symbolic: bool,
+    pub tracked: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { limits: RunLimits::default(), faults: true, symbolic: true, tracked: true }
+    }
+}
+
+/// A new folder in memory, if the system has such, that goes away by itself.
+pub fn scratch_folder(purpose: &str) -> Result<Temporary, ValidateError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let shared = Path::new("/dev/shm");
+    let base = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = base.join(format!("leakproof-{purpose}-{}-{number}", std::process::id()));
+    Temporary::folder(path.clone()).map_err(|e| ValidateError::io(path, &e))
+}
+
+impl Runner {
+    pub fn new(executable: &Path, options: RunOptions) -> Result<Self, ValidateError> {
+        let folder = scratch_folder("run")?;
+        let path = folder.path().join("trace");
+        let open = || File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let trace = open().map_err(|e| ValidateError::io(&path, &e))?;
+        let mut switches = switch::ISOLATE;
+        for (wanted, bit) in [
+            (options.faults, switch::FAULTS),
+            (options.symbolic, switch::SYMBOLIC),
+            (options.tracked, switch::TRACK),
+        ] {
+            switches |= if wanted { bit } else { 0 };
+        }
+        Ok(Self {
+            executable: executable.to_owned(),
+            folder,
+            trace,
+            limits: options.limits,
+            switches,
+        })
+    }
+
+    pub fn run(&self, input: &Input, target: &Target) -> Result<Run, ValidateError> {
+        let work = self.folder.path().join("work");
+        self.prepare(input, target, &work)
+            .map_err(|e| ValidateError::io(self.folder.path(), &e))?;
+        let mut command = self.command(&work)?;
+        let wall = Duration::from_secs(u64::from(self.limits.cpu_seconds) * 2);
+        let status = finish(&mut command, wall).map_err(|e| match e.kind() {
+            std::io::ErrorKind::Interrupted => ValidateError::Interrupted,
+            _ => ValidateError::DoesNotRun(e.to_string()),
+        })?;
+        let trace =
+            Trace::read(&self.trace).map_err(|e| ValidateError::io(self.folder.path(), &e))?;
+        Ok(Run { trace, timed_out: status.is_none() })
+    }
+
+    /// Fresh files for a run.
+    fn prepare(&self, input: &Input, target: &Target, work: &Path) -> std::io::Result<()> {
+        if work.exists() {
+            std::fs::remove_dir_all(work)?;
+        }
+        std::fs::create_dir(work)?;
+        for (name, content) in &input.files {
+            let path = work.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(path, content)?;
+        }
+        std::fs::write(self.folder.path().join("stdin"), &input.stdin)?;
+        let config = config::encode(input, target, self.switches, self.limits, work);
+        std::fs::write(self.folder.path().join("config"), config)?;
+        // Empties it, so that the run finds zeros.
+        self.trace.set_len(0)?;
+        self.trace.set_len(TRACE_SIZE as u64)
+    }
+
+    fn command(&self, work: &Path) -> Result<Command, ValidateError> {
+        let stdin = self.folder.path().join("stdin");
+        let stdin = File::open(&stdin).map_err(|e| ValidateError::io(&stdin, &e))?;
+        let mut command = Command::new(&self.executable);
+        command.current_dir(work).env_clear().process_group(0);
+        command.env("PATH", "/usr/bin:/bin").env("HOME", work).env("LC_ALL", "C");
+        command.env(FOLDER_VARIABLE, self.folder.path());
+        command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command)
+    }
+}
+
+/// Waits until the program ends or its time is up (`None`), then ends what is left of its group.
+fn finish(command: &mut Command, wall: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    let mut running = Running::spawn(command)?;
+    let mut pause = Duration::from_micros(50);
+    let status = loop {
+        if let Some(status) = running.child().try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > wall {
+            break None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 3 / 2).min(Duration::from_millis(5));
+    };
+    running.end_group();
+    Ok(status)
+}

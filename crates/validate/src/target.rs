@@ -1,0 +1,217 @@
+//! A warning in terms of the instrumented program: ids of branches, points and calls.
+//!
+//! What cannot be found is a reason to reject the warning, with the nearest thing that could be meant.
+
+use crate::map::{Block, ProgramMap};
+use crate::warning::{Direction, Spot, Step, Warning};
+use leakproof_rt::map::CallMap;
+use std::path::Path;
+use thiserror::Error;
+
+/// What a run is aimed at.
+#[derive(Clone, Debug, Default)]
+pub struct Target {
+    pub path: Vec<PathElement>,
+    /// Numbers of the watched points that stand for the leak.
+    pub points: Vec<u32>,
+    /// The blocks with these points.
+    pub point_blocks: Vec<Block>,
+    /// For each call of the allocation's trace, the calls that may stand for it.
+    pub sites: Vec<Vec<u32>>,
+    /// Blocks with the outermost of these calls.
+    pub site_blocks: Vec<Block>,
+}
+
+/// One branch of the path: the edges that count as taking it.
+#[derive(Clone, Debug, Default)]
+pub struct PathElement {
+    /// Branch and successor.
+    pub edges: Vec<(u32, u32)>,
+    /// For messages: `file:line`.
+    pub place: String,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum Rejection {
+    #[error("{0}: no such file in the program")]
+    NoFile(String),
+    #[error("{place}: no allocation call on this line{hint}")]
+    NoAllocation { place: String, hint: String },
+    #[error("{place}: no code on this line{hint}")]
+    NoCode { place: String, hint: String },
+    #[error("{place}: no branch on this line{hint}")]
+    NoBranch { place: String, hint: String },
+}
+
+/// Looks a warning up; `point` gives the number of a watched line.
+pub fn resolve(
+    map: &ProgramMap,
+    warning: &Warning,
+    point: impl Fn(&Path, u32) -> Option<u32>,
+) -> Result<Target, Rejection> {
+    let mut target = Target::default();
+    for (i, spot) in warning.allocation.iter().enumerate() {
+        let calls = calls_at(map, spot);
+        if calls.is_empty() {
+            // Inner calls of the trace may lie in code that we do not have; the outermost must not.
+            if i > 0 {
+                continue;
+            }
+            return Err(no_allocation(map, spot));
+        }
+        if i == 0 {
+            target.site_blocks = calls.iter().map(|(b, _)| *b).collect();
+        }
+        target.sites.push(calls.iter().map(|(_, id)| *id).collect());
+    }
+    for step in &warning.branches {
+        target.path.push(element(map, step)?);
+    }
+    let leak = &warning.leak;
+    target.point_blocks = blocks_on(map, &leak.file, leak.line);
+    target.points.extend(point(&leak.file, leak.line));
+    if target.point_blocks.is_empty() || target.points.is_empty() {
+        return Err(no_code(map, leak));
+    }
+    Ok(target)
+}
+
+fn place(spot: &Spot) -> String {
+    format!("{}:{}", spot.file.display(), spot.line)
+}
+
+fn is_file(map: &ProgramMap, block: Block, file: &Path) -> bool {
+    map.block(block).lines.iter().any(|l| Path::new(map.file(block, *l)) == file)
+}
+
+fn blocks_on(map: &ProgramMap, file: &Path, line: u32) -> Vec<Block> {
+    let on = |b: &Block| {
+        let hit = |l: &leakproof_rt::map::Position| {
+            l.line == line && Path::new(map.file(*b, *l)) == file
+        };
+        map.block(*b).lines.iter().any(hit)
+    };
+    map.blocks().filter(on).collect()
+}
+
+/// Calls on the spot's line; those of the right name or column if any are.
+fn calls_at(map: &ProgramMap, spot: &Spot) -> Vec<(Block, u32)> {
+    let mut all: Vec<(Block, &CallMap)> = Vec::new();
+    for block in map.blocks() {
+        let here = |c: &&CallMap| {
+            c.at.line == spot.line && Path::new(map.file(block, c.at)) == spot.file
+        };
+        all.extend(map.block(block).calls.iter().filter(here).map(|c| (block, c)));
+    }
+    let narrowed = |keep: &dyn Fn(&CallMap) -> bool| -> Vec<(Block, u32)> {
+        all.iter().filter(|(_, c)| keep(c)).map(|(b, c)| (*b, c.id)).collect()
+    };
+    let named = narrowed(&|c| !spot.callee.is_empty() && c.callee.as_deref() == Some(&spot.callee));
+    let exact = narrowed(&|c| spot.column != 0 && c.at.column == spot.column);
+    let any = narrowed(&|_| true);
+    [exact, named, any].into_iter().find(|l| !l.is_empty()).unwrap_or_default()
+}
+
+/// The nearest line of the file for which `has` holds.
+fn nearest(map: &ProgramMap, spot: &Spot, lines: impl Fn(Block) -> Vec<u32>) -> String {
+    let mut best: Option<u32> = None;
+    for block in map.blocks().filter(|b| is_file(map, *b, &spot.file)) {
+        for line in lines(block) {
+            if best.is_none_or(|b| line.abs_diff(spot.line) < b.abs_diff(spot.line)) {
+                best = Some(line);
+            }
+        }
+    }
+    best.map(|line| format!("; the nearest is line {line}")).unwrap_or_default()
+}
+
+fn check_file(map: &ProgramMap, spot: &Spot) -> Result<(), Rejection> {
+    if map.blocks().any(|b| is_file(map, b, &spot.file)) {
+        Ok(())
+    } else {
+        Err(Rejection::NoFile(spot.file.display().to_string()))
+    }
+}
+
+fn no_allocation(map: &ProgramMap, spot: &Spot) -> Rejection {
+    let lines = |b: Block| map.block(b).calls.iter().map(|c| c.at.line).collect();
+    let hint = nearest(map, spot, lines);
+    check_file(map, spot).err().unwrap_or(Rejection::NoAllocation { place: place(spot), hint })
+}
+
+fn no_code(map: &ProgramMap, spot: &Spot) -> Rejection {
+    let lines = |b: Block| map.block(b).lines.iter().map(|l| l.line).collect();
+    let hint = nearest(map, spot, lines);
+    check_file(map, spot).err().unwrap_or(Rejection::NoCode { place: place(spot), hint })
+}
+
+fn no_branch(map: &ProgramMap, spot: &Spot) -> Rejection {
+    let lines = |b: Block| map.block(b).branch.iter().map(|c| c.at.line).collect();
+    let hint = nearest(map, spot, lines);
+    check_file(map, spot).err().unwrap_or(Rejection::NoBranch { place: place(spot), hint })
+}
+
+/// The edges that stand for a step of the path.
+fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
+    let here = |b: &Block| {
+        map.block(*b).branch.as_ref().is_some_and(|branch| {
+            branch.at.line == step.at.line && Path::new(map.file(*b, branch.at)) == step.at.file
+        })
+    };
+    let mut group: Vec<Block> = map.blocks().filter(here).collect();
+    let column = |b: &Block| map.block(*b).branch.as_ref().map_or(0, |x| x.at.column);
+    if step.at.column != 0 && group.iter().any(|b| column(b) == step.at.column) {
+        group.retain(|b| column(b) == step.at.column);
+    }
+    let edges = match step.direction {
+        Direction::Line(line) => edges_to_line(map, &group, line),
+        Direction::Condition(side) => edges_of_condition(map, &group, side),
+    };
+    if edges.is_empty() {
+        return Err(no_branch(map, &step.at));
+    }
+    Ok(PathElement { edges, place: place(&step.at) })
+}
+
+fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {
+    let mut all = Vec::new();
+    for block in group {
+        let Some(branch) = &map.block(*block).branch else { continue };
+        for taken in 0..map.block(*block).successors.len() as u32 {
+            if let Some(to) = map.successor(branch.id, taken) {
+                all.push((branch.id, taken, to));
+            }
+        }
+    }
+    all
+}
+
+/// Edges whose goal starts on the line, looking through blocks that have no line of their own.
+fn edges_to_line(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u32)> {
+    let starts = |block: Block| map.block(block).lines.first().map(|l| l.line);
+    let hits = |e: &&(u32, u32, Block)| starts(e.2) == Some(line);
+    edges(map, group).iter().filter(hits).map(|(id, taken, _)| (*id, *taken)).collect()
+}
+
+/// Names that the compiler gives to the block where a true condition goes.
+const TRUE_BLOCKS: &[&str] =
+    &["if.then", "for.body", "while.body", "do.body", "cond.true", "land.rhs", "land.lhs.true"];
+
+/// Edges out of a condition (one or several branches on a line) to its true or false side.
+fn edges_of_condition(map: &ProgramMap, group: &[Block], side: bool) -> Vec<(u32, u32)> {
+    let inside = |b: Block| group.contains(&b);
+    let leaving: Vec<(u32, u32, Block)> =
+        edges(map, group).into_iter().filter(|(_, _, to)| !inside(*to)).collect();
+    let named_true = |to: Block| {
+        let name = &map.block(to).name;
+        TRUE_BLOCKS.iter().any(|t| name.starts_with(t))
+    };
+    // Without names the true side is where the last test goes first.
+    let fallback = group.last().and_then(|b| {
+        map.block(*b).branch.as_ref().and_then(|branch| map.successor(branch.id, 0))
+    });
+    let any_named = leaving.iter().any(|(_, _, to)| named_true(*to));
+    let is_true = |to: Block| if any_named { named_true(to) } else { Some(to) == fallback };
+    let wanted = leaving.iter().filter(|(_, _, to)| is_true(*to) == side);
+    wanted.map(|(id, taken, _)| (*id, *taken)).collect()
+}

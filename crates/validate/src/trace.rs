@@ -1,0 +1,138 @@
+//! A finished run: what the runtime wrote, read back and checked.
+
+use leakproof_rt::abi::{
+    EVENT_SIZE, EVENTS_OFFSET, Event, MAGIC, MAX_EVENTS, MAX_NODES, MAX_OBJECTS, NODE_SIZE,
+    NODES_OFFSET, Node, OBJECT_SIZE, OBJECTS_OFFSET, Object, VERSION, flag, header, mark, outcome,
+    state,
+};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub flags: u32,
+    pub outcome: u32,
+    /// Elements of the path that were passed.
+    pub progress: u32,
+    /// How often the leak point was passed, and how often after the whole path.
+    pub points: u32,
+    pub covered: u32,
+    pub events: Vec<Event>,
+    pub nodes: Vec<Node>,
+    pub objects: Vec<Object>,
+}
+
+impl Trace {
+    pub fn read(file: &File) -> io::Result<Self> {
+        let mut head = [0; 64];
+        file.read_exact_at(&mut head, 0)?;
+        let word = |i: usize| number(&head, 4 * i);
+        if word(header::MAGIC) != MAGIC || word(header::VERSION) != VERSION {
+            // The program ended before the runtime started.
+            return Ok(Self::default());
+        }
+        let events = word(header::EVENTS).min(MAX_EVENTS) as usize;
+        let nodes = word(header::NODES).min(MAX_NODES) as usize;
+        let objects = word(header::OBJECTS).min(MAX_OBJECTS) as usize;
+        Ok(Self {
+            flags: word(header::FLAGS),
+            outcome: word(header::OUTCOME),
+            progress: word(header::PROGRESS),
+            points: word(header::POINTS),
+            covered: word(header::COVERED),
+            events: table(file, EVENTS_OFFSET, EVENT_SIZE, events, event)?,
+            nodes: table(file, NODES_OFFSET, NODE_SIZE, nodes, node)?,
+            objects: table(file, OBJECTS_OFFSET, OBJECT_SIZE, objects, object)?,
+        })
+    }
+
+    pub fn reached_main(&self) -> bool {
+        self.flags & flag::MAIN != 0
+    }
+
+    /// Whether the run ended in the usual way, so that what is left over has leaked.
+    pub fn ended(&self) -> bool {
+        self.outcome == outcome::EXIT
+    }
+
+    /// Whether something limits what the trace tells.
+    pub fn is_partial(&self) -> bool {
+        let bits = flag::NODES_FULL | flag::EVENTS_FULL | flag::OBJECTS_FULL;
+        self.flags & bits != 0
+    }
+}
+
+fn table<T>(
+    file: &File,
+    offset: usize,
+    size: usize,
+    count: usize,
+    decode: impl Fn(&[u8]) -> T,
+) -> io::Result<Vec<T>> {
+    let mut bytes = vec![0; size * count];
+    file.read_exact_at(&mut bytes, offset as u64)?;
+    Ok(bytes.chunks_exact(size).map(decode).collect())
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from(number(bytes, at)) | u64::from(number(bytes, at + 4)) << 32
+}
+
+fn event(b: &[u8]) -> Event {
+    let taken = u16::from_le_bytes([b[2], b[3]]);
+    Event { kind: b[0], pad: 0, taken, id: number(b, 4), node: number(b, 8), aux: number(b, 12) }
+}
+
+fn node(b: &[u8]) -> Node {
+    Node {
+        op: b[0],
+        bits: b[1],
+        pad: 0,
+        a: number(b, 4),
+        b: number(b, 8),
+        c: number(b, 12),
+        value: long(b, 16),
+    }
+}
+
+fn object(b: &[u8]) -> Object {
+    Object {
+        address: long(b, 0),
+        size: long(b, 8),
+        state: number(b, 16),
+        marks: number(b, 20),
+        event: number(b, 24),
+        pad: 0,
+    }
+}
+
+/// What became of a tracked object.
+pub trait Fate {
+    fn is_freed(&self) -> bool;
+    fn is_used_after(&self) -> bool;
+    fn has(&self, mark: u32) -> bool;
+    fn is_lost_at_exit(&self) -> bool;
+}
+
+impl Fate for Object {
+    fn is_freed(&self) -> bool {
+        self.state >= state::FREED_BEFORE
+    }
+
+    fn is_used_after(&self) -> bool {
+        self.state == state::USED_AFTER || self.state == state::FREED_USED
+    }
+
+    fn has(&self, mark: u32) -> bool {
+        self.marks & mark != 0
+    }
+
+    fn is_lost_at_exit(&self) -> bool {
+        self.has(mark::SCANNED_AT_EXIT) && !self.has(mark::REFERENCED_AT_EXIT)
+    }
+}

@@ -1,0 +1,147 @@
+//! One instrumented program and the warnings about it.
+
+use crate::build::{Built, Tools, build};
+use crate::error::ValidateError;
+use crate::input::Input;
+use crate::run::{RunOptions, Runner, scratch_folder};
+use crate::search::{Search, SearchOptions};
+use crate::source::Program;
+use crate::target::{Rejection, Target, resolve};
+use crate::verdict::{Outcome, Qualifier};
+use crate::warning::Warning;
+use crate::witness::{Strictness, Witness, replay};
+use leakproof_findings::Verdict;
+use leakproof_frontend::cancel::Temporary;
+use leakproof_rt::map::WatchedLine;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub run: RunOptions,
+    pub search: SearchOptions,
+}
+
+pub struct Validator {
+    built: Built,
+    lines: Vec<WatchedLine>,
+    options: Options,
+    program: Program,
+    compiler: PathBuf,
+    /// Keeps the executable.
+    _folder: Temporary,
+    /// Keeps what witnesses build, so that the sources are compiled once for all of them.
+    confirmation: Temporary,
+    confirming: Mutex<()>,
+}
+
+impl Validator {
+    /// Builds `program` with marks for all `warnings`.
+    pub fn new(
+        program: &Program,
+        warnings: &[Warning],
+        tools: &Tools,
+        options: Options,
+    ) -> Result<Self, ValidateError> {
+        let folder = scratch_folder("build")?;
+        let lines = watched(warnings);
+        let built = build(program, &lines, tools, folder.path())?;
+        Ok(Self {
+            built,
+            lines,
+            options,
+            program: program.clone(),
+            compiler: tools.clang.path.clone(),
+            _folder: folder,
+            confirmation: scratch_folder("confirm")?,
+            confirming: Mutex::new(()),
+        })
+    }
+
+    /// What a warning means in the program.
+    pub fn target(&self, warning: &Warning) -> Result<Target, Rejection> {
+        resolve(&self.built.map, warning, |file, line| {
+            let hit = |l: &&WatchedLine| Path::new(&l.file) == file && l.line == line;
+            self.lines.iter().find(hit).map(|l| l.point)
+        })
+    }
+
+    /// Searches for a run into the warning.
+    pub fn validate(&self, warning: &Warning, seeds: &[Input]) -> Result<Validated, ValidateError> {
+        let target = match self.target(warning) {
+            Ok(target) => target,
+            Err(rejection) => return Ok(Err(rejection)),
+        };
+        let runner = Runner::new(&self.built.executable, self.options.run)?;
+        let search = Search::new(&self.built.map, &target, &runner, self.options.search);
+        search.run(seeds).map(Ok)
+    }
+}
+
+impl Validator {
+    /// Writes the witness of a MUST-LEAK and runs it. One that does not show the leak is no witness: the
+    /// folder is removed and the verdict taken back.
+    pub fn confirm(
+        &self,
+        warning: &Warning,
+        outcome: &mut Outcome,
+        folder: &Path,
+    ) -> Result<bool, ValidateError> {
+        let (Some(input), Some(qualifier)) = (&outcome.witness, outcome.qualifier) else {
+            return Ok(false);
+        };
+        let witness = Witness {
+            program: &self.program,
+            warning,
+            input,
+            qualifier,
+            compiler: &self.compiler,
+        };
+        let levels: &[Strictness] = match qualifier {
+            Qualifier::StillReferenced => &[Strictness::Unfreed],
+            _ => &[Strictness::Unreferenced, Strictness::NoStack],
+        };
+        let _one_at_a_time = self.confirming.lock().unwrap_or_else(PoisonError::into_inner);
+        for level in levels {
+            witness.write(folder, *level)?;
+            if replay(folder, Some(self.confirmation.path()))?.0 {
+                return Ok(true);
+            }
+        }
+        std::fs::remove_dir_all(folder).map_err(|e| ValidateError::io(folder, &e))?;
+        outcome.verdict = Verdict::MayLeak;
+        outcome.reason =
+            format!("{}, but a build with LeakSanitizer does not show it", outcome.reason);
+        outcome.witness = None;
+        Ok(false)
+    }
+}
+
+/// An outcome, or why the warning makes no sense.
+pub type Validated = Result<Outcome, Rejection>;
+
+fn watched(warnings: &[Warning]) -> Vec<WatchedLine> {
+    let lines: BTreeSet<(String, u32)> = warnings
+        .iter()
+        .flat_map(Warning::lines)
+        .map(|(file, line)| (file.to_string_lossy().into_owned(), line))
+        .collect();
+    let numbered = lines.into_iter().zip(1..);
+    numbered.map(|((file, line), point)| WatchedLine { file, line, point }).collect()
+}
+
+/// Inputs to start from when the user gives none: nothing, numbers, words, lines.
+pub fn default_seeds() -> Vec<Input> {
+    let with = |arguments: &[&str], stdin: &str| Input {
+        stdin: stdin.as_bytes().to_vec(),
+        ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
+    };
+    vec![
+        with(&[], ""),
+        with(&["1"], "1\n"),
+        with(&["AAAAAAAA", "0000000000"], "0000000000\n0000000000\n0000000000\n"),
+        with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
+        with(&["-a"], "a b c\n"),
+    ]
+}

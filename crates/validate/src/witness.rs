@@ -1,0 +1,297 @@
+//! A witness: a folder with an input and a script that shows the leak, without us.
+//!
+//! The script compiles the original sources with LeakSanitizer, links them with the failure injector (a C
+//! file in the folder) and runs the program on the input. Everything it needs beside the sources and a
+//! compiler is in the folder.
+
+use crate::build::{FAULTS_SOURCE, wrap_flags};
+use crate::error::ValidateError;
+use crate::input::Input;
+use crate::source::Program;
+use crate::verdict::Qualifier;
+use crate::warning::Warning;
+use leakproof_frontend::SourceKind;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Lets the script keep what it built, for the next witness of the same program.
+pub const BUILD_VARIABLE: &str = "LEAKPROOF_WITNESS_BUILD";
+
+/// What the folder says about itself, for readers and for `replay`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct WitnessNote {
+    pub version: u32,
+    pub warning: String,
+    pub allocation: String,
+    pub leak: String,
+    pub qualifier: Qualifier,
+    pub program: String,
+    /// As a shell would be told; for reading, the script has the exact bytes.
+    pub command: String,
+    pub faults: Vec<String>,
+}
+
+pub const NOTE_FILE: &str = "witness.json";
+pub const SCRIPT: &str = "run.sh";
+
+/// What LeakSanitizer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Its defaults: what nothing refers to.
+    Unreferenced,
+    /// Whatever the stack and registers still hold by chance does not count.
+    NoStack,
+    /// References from global variables do not count either: everything that was not freed.
+    Unfreed,
+}
+
+impl Strictness {
+    fn options(self) -> &'static str {
+        match self {
+            Strictness::Unreferenced => "",
+            Strictness::NoStack => ":use_stacks=0:use_registers=0",
+            Strictness::Unfreed => {
+                ":use_stacks=0:use_registers=0:use_globals=0:use_tls=0:use_root_regions=0"
+            }
+        }
+    }
+}
+
+pub struct Witness<'a> {
+    pub program: &'a Program,
+    pub warning: &'a Warning,
+    pub input: &'a Input,
+    pub qualifier: Qualifier,
+    pub compiler: &'a Path,
+}
+
+impl Witness<'_> {
+    /// Writes the folder, in place of an older one.
+    pub fn write(&self, folder: &Path, strictness: Strictness) -> Result<(), ValidateError> {
+        let fail = |e: std::io::Error| ValidateError::io(folder, &e);
+        if folder.join(NOTE_FILE).is_file() {
+            std::fs::remove_dir_all(folder).map_err(fail)?;
+        }
+        std::fs::create_dir_all(folder.join("files")).map_err(fail)?;
+        for (name, content) in &self.input.files {
+            let path = folder.join("files").join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(fail)?;
+            }
+            std::fs::write(path, content).map_err(fail)?;
+        }
+        std::fs::write(folder.join("stdin"), &self.input.stdin).map_err(fail)?;
+        std::fs::write(folder.join("faults.c"), FAULTS_SOURCE).map_err(fail)?;
+        let mut flags = wrap_flags();
+        flags.push("-Wl,--wrap=main".to_owned());
+        std::fs::write(folder.join("faults.link"), flags.join("\n") + "\n").map_err(fail)?;
+        let note = serde_json::to_string_pretty(&self.note()).unwrap_or_default();
+        std::fs::write(folder.join(NOTE_FILE), note + "\n").map_err(fail)?;
+        std::fs::write(folder.join(SCRIPT), self.script(strictness)).map_err(fail)
+    }
+
+    fn note(&self) -> WitnessNote {
+        let place = |file: &Path, line: u32| format!("{}:{line}", file.display());
+        let first = self.warning.allocation.first();
+        WitnessNote {
+            version: 1,
+            warning: self.warning.name.clone(),
+            allocation: first.map_or(String::new(), |s| place(&s.file, s.line)),
+            leak: place(&self.warning.leak.file, self.warning.leak.line),
+            qualifier: self.qualifier,
+            program: self.program.name.clone(),
+            command: String::from_utf8_lossy(&self.command()).into_owned(),
+            faults: self.faults(),
+        }
+    }
+
+    fn faults(&self) -> Vec<String> {
+        self.input.faults.iter().map(|f| format!("{}:{}", f.function, f.call)).collect()
+    }
+
+    /// The program's command line.
+    fn command(&self) -> Vec<u8> {
+        let mut line = b"\"$build/program\"".to_vec();
+        for argument in self.input.command_line() {
+            line.push(b' ');
+            line.extend(quoted(argument));
+        }
+        line
+    }
+
+    fn script(&self, strictness: Strictness) -> Vec<u8> {
+        let mut s = Vec::new();
+        let mut line = |text: &[u8]| {
+            s.extend(text);
+            s.push(b'\n');
+        };
+        line(b"#!/bin/sh");
+        line(b"# Builds the original sources with LeakSanitizer and runs them on the input of this");
+        line(b"# folder. Exits with 0 when the leak shows. CC names the compiler.");
+        line(b"set -eu");
+        line(b"here=$(cd \"$(dirname \"$0\")\" && pwd)");
+        line(format!(": \"${{CC:={}}}\"", self.compiler.display()).as_bytes());
+        line(format!("build=${{{BUILD_VARIABLE}:-}}").as_bytes());
+        line(b"if [ -z \"$build\" ]; then");
+        line(b"    build=$(mktemp -d)");
+        line(b"    trap 'rm -rf \"$build\"' EXIT");
+        line(b"fi");
+        line(b"if [ ! -x \"$build/program\" ]; then");
+        self.build_lines().iter().for_each(|l| line(l));
+        line(b"fi");
+        self.run_lines(strictness).iter().for_each(|l| line(l));
+        s
+    }
+
+    fn build_lines(&self) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        let mut rest = Vec::new();
+        for (i, unit) in self.program.units.iter().enumerate() {
+            let unit = &unit.unit;
+            let mut l = b"    ( cd ".to_vec();
+            l.extend(quoted(unit.directory.as_os_str().as_encoded_bytes()));
+            l.extend(b" && \"$CC\"");
+            for flag in &unit.flags {
+                l.push(b' ');
+                l.extend(quoted(flag.as_encoded_bytes()));
+            }
+            let language = match unit.kind {
+                SourceKind::C => "c",
+                SourceKind::Cxx => "c++",
+                SourceKind::Llvm => "ir",
+            };
+            l.extend(format!(" -w -g -O0 -fsanitize=leak -x {language} -c ").bytes());
+            l.extend(quoted(unit.source.as_os_str().as_encoded_bytes()));
+            l.extend(format!(" -o \"$build/unit{i}.o\" )").bytes());
+            lines.push(l);
+            if i > 0 {
+                rest.push(format!("\"$build/unit{i}.o\""));
+            }
+        }
+        lines.push(b"    \"$CC\" -w -g -c \"$here/faults.c\" -o \"$build/faults.o\"".to_vec());
+        let archive = if rest.is_empty() {
+            String::new()
+        } else {
+            lines.push(format!("    ar rcs \"$build/libunits.a\" {}", rest.join(" ")).into_bytes());
+            "\"$build/libunits.a\" ".to_owned()
+        };
+        let mode = if self.program.is_cxx { "--driver-mode=g++ " } else { "" };
+        let mut link = format!(
+            "    \"$CC\" {mode}-fsanitize=leak -o \"$build/program\" \"$build/unit0.o\" {archive}\"$build/faults.o\" $(cat \"$here/faults.link\")"
+        )
+        .into_bytes();
+        for flag in &self.program.link_flags {
+            link.push(b' ');
+            link.extend(quoted(flag.as_encoded_bytes()));
+        }
+        lines.push(link);
+        lines
+    }
+
+    fn run_lines(&self, strictness: Strictness) -> Vec<Vec<u8>> {
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        for fixed in [
+            "work=$build/work",
+            "rm -rf \"$work\"",
+            "mkdir \"$work\"",
+            "cp -R \"$here/files/.\" \"$work/\"",
+            "cd \"$work\"",
+        ] {
+            lines.push(fixed.as_bytes().to_vec());
+        }
+        let mut run = b"env -i PATH=/usr/bin:/bin HOME=\"$work\" LC_ALL=C".to_vec();
+        for (name, value) in &self.input.environment {
+            run.push(b' ');
+            let mut word = name.as_bytes().to_vec();
+            word.push(b'=');
+            word.extend(value);
+            run.extend(quoted(&word));
+        }
+        let faults = self.faults();
+        if !faults.is_empty() {
+            run.extend(format!(" LEAKPROOF_FAULTS={}", faults.join(",")).bytes());
+        }
+        let options = format!("exitcode=23:print_suppressions=0{}", strictness.options());
+        run.extend(format!(" LSAN_OPTIONS={options} timeout 20 ").bytes());
+        run.extend(self.command());
+        run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/report\" || true");
+        lines.push(run);
+        let spot = self.warning.allocation.first();
+        let name = spot.and_then(|s| s.file.file_name()).unwrap_or_default();
+        let line = spot.map_or(0, |s| s.line);
+        let mut wanted = name.as_encoded_bytes().to_vec();
+        wanted.extend(format!(":{line}").bytes());
+        let mut check = b"if grep -A40 'leak of' \"$build/report\" | grep -F -q ".to_vec();
+        check.extend(quoted(&wanted));
+        check.extend(b"; then");
+        lines.push(check);
+        for fixed in [
+            "    cat \"$build/report\"",
+            "    exit 0",
+            "fi",
+            "cat \"$build/report\" >&2",
+            "echo 'the leak did not show' >&2",
+            "exit 1",
+        ] {
+            lines.push(fixed.as_bytes().to_vec());
+        }
+        lines
+    }
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-_=./,:+@%".contains(b);
+    if !word.is_empty() && word.iter().all(plain) {
+        return word.to_vec();
+    }
+    let mut out = vec![b'\''];
+    for b in word {
+        match b {
+            b'\'' => out.extend(b"'\\''"),
+            _ => out.push(*b),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+/// Runs a witness's script; its output, and whether the leak showed.
+pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<(bool, String), ValidateError> {
+    use leakproof_frontend::cancel::Running;
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    let script: PathBuf = folder.join(SCRIPT);
+    if !script.is_file() {
+        return Err(ValidateError::Io { path: script, reason: "no such file: not a witness".into() });
+    }
+    let mut command = Command::new("sh");
+    command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.process_group(0);
+    if let Some(kept) = kept {
+        command.env(BUILD_VARIABLE, kept).stderr(Stdio::null());
+    }
+    let mut running = Running::spawn(&mut command).map_err(|e| ValidateError::io(&script, &e))?;
+    let mut text = Vec::new();
+    if let Some(mut pipe) = running.child().stdout.take() {
+        pipe.read_to_end(&mut text).ok();
+    }
+    let status = running.child().wait().map_err(|e| ValidateError::io(&script, &e))?;
+    running.end_group();
+    Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_the_shell() {
+        assert_eq!(quoted(b"-la"), b"-la");
+        assert_eq!(quoted(b""), b"''");
+        assert_eq!(quoted(b"a b"), b"'a b'");
+        assert_eq!(quoted(b"it's"), b"'it'\\''s'");
+        assert_eq!(quoted(b"\xff\n"), b"'\xff\n'");
+    }
+}
