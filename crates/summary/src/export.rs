@@ -24,6 +24,8 @@ struct Sizes {
 }
 /// An exact summary has at most this many terms; otherwise outcomes are told apart by symbols.
 const MAX_POOL: usize = 400;
+/// Exits whose paths are larger than this together are not even tried exactly.
+const MAX_CONDITIONS: u32 = 3000;
 const EXACT: Sizes = Sizes { condition: 1 << 20, cells: 80 };
 const BY_OUTCOME: Sizes = Sizes { condition: 12, cells: 40 };
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
@@ -45,10 +47,10 @@ impl Exec<'_> {
         if self.limit.is_some() {
             return Summary::opaque();
         }
-        let Some((state, value)) = self.joined_exits() else {
-            return Summary::never_returns();
-        };
-        if self.is_tellable(&state, value) {
+        if self.conditions_of_exits() <= MAX_CONDITIONS
+            && let Some((state, value)) = self.joined_exits()
+            && self.is_tellable(&state, value)
+        {
             let summary = self.export_prepared(state, value, EXACT);
             if summary.pool.len() <= MAX_POOL {
                 return summary;
@@ -58,6 +60,12 @@ impl Exec<'_> {
             return Summary::never_returns();
         };
         self.export_prepared(state, value, BY_OUTCOME)
+    }
+
+    /// How large the paths to all exits are together.
+    fn conditions_of_exits(&self) -> u32 {
+        let paths = self.exits.iter().flat_map(|e| self.pcs.path(e.state.pc));
+        paths.map(|t| self.terms.size(t)).fold(0, u32::saturating_add)
     }
 
     /// Whether the result and what arguments point to can be told as they are.
