@@ -27,7 +27,7 @@ const MAX_POOL: usize = 400;
 /// Exits whose paths are larger than this together are not even tried exactly.
 const MAX_CONDITIONS: u32 = 3000;
 const EXACT: Sizes = Sizes { condition: 1 << 20, cells: 80 };
-const BY_OUTCOME: Sizes = Sizes { condition: 12, cells: 40 };
+const BY_OUTCOME: Sizes = Sizes { condition: 1 << 20, cells: 40 };
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
