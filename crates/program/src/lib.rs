@@ -1,16 +1,18 @@
 //! The whole program: linked units, points-to analysis and call graph.
 //!
 //! In: lowered `ir::Module`s and library models. Out: `Program` (what every reference is bound to),
-//! `Andersen` (what every pointer may point to) and `CallGraph` (whom every call may call, and the
-//! bottom-up order). No IO, no failure: what cannot be known is said to be unknown.
+//! `Andersen` (what every pointer may point to), `CallGraph` (whom every call may call, and the
+//! bottom-up order) and `Effects` (what a call may read, write and release). No IO, no failure: what cannot be known is said to be unknown.
 
 mod callgraph;
+mod effects;
 mod link;
 mod pointsto;
 mod program;
 mod scc;
 
 pub use callgraph::{CallGraph, Targets};
+pub use effects::{EffectSet, Effects, ObjectSet};
 pub use pointsto::{
     Andersen, FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet, SolverStats,
 };

@@ -30,55 +30,6 @@ impl Andersen {
         Andersen { solver: generator.solver, table: generator.table, unreached }
     }
 
-    pub fn explain(&mut self, program: &Program, func: &str, v: u32, target: &str) {
-        let mut names = self.solver.node_names(program);
-        for &f in program.definition_list() {
-            for (v, _) in program.function(f).values.iter() {
-                if let Some(Val::Var(n)) = self.table.get(f, v) {
-                    let n = self.solver.find(n);
-                    let e = names.entry(n).or_default();
-                    if e.len() < 200 {
-                        e.push_str(&format!(" {}.{}", program.function(f).name, v));
-                    }
-                }
-            }
-        }
-        if func == "ESCAPE" {
-            let e = self.solver.escape;
-            for l in self.solver.locations(e).to_vec() {
-                let o = self.solver.mem.locs[l as usize].object;
-                let d = self.solver.describe_obj(program, o);
-                if d.contains(target) {
-                    eprintln!("== {d}");
-                    self.solver.explain(program, &names, l, e);
-                }
-            }
-        }
-        for &f in program.definition_list() {
-            if program.function(f).name != func {
-                continue;
-            }
-            let Some(Val::Var(node)) = self.table.get(f, ValueId(v)) else {
-                eprintln!("not var");
-                continue;
-            };
-            let locs: Vec<Loc> = self.solver.locations(node).to_vec();
-            eprintln!("{} locs", locs.len());
-            for l in locs {
-                let o = self.solver.mem.locs[l as usize].object;
-                let d = self.solver.describe_obj(program, o);
-                if target == "?" {
-                    eprintln!("  {} +{}", d, self.solver.mem.locs[l as usize].offset as i32);
-                } else if (target == "UNKNOWN" && l == UNKNOWN)
-                    || (l != UNKNOWN && d.contains(target))
-                {
-                    eprintln!("== {d} +{}", self.solver.mem.locs[l as usize].offset as i32);
-                    self.solver.explain(program, &names, l, node);
-                }
-            }
-        }
-    }
-
     pub fn stats(&self) -> SolverStats {
         self.solver.stats
     }

@@ -266,9 +266,6 @@ impl Generator<'_> {
             self.solver_insert(site.result, loc);
             return self.call_unknown(&CallSite { result: None, ..site.clone() });
         }
-        if std::env::var("PTS_DEBUG").is_ok() && site.args.iter().any(|a| *a != Val::Nothing) {
-            eprintln!("UNKNOWN {} in {}", function.name, program.function(site.caller).name);
-        }
         self.call_unknown(site);
     }
 
@@ -287,14 +284,6 @@ impl Generator<'_> {
     }
 
     fn call_unknown(&mut self, site: &CallSite) {
-        if std::env::var("PTS_DEBUG").is_ok() {
-            eprintln!(
-                "CALLUNKNOWN in {} {} wave {}",
-                self.program.function(site.caller).name,
-                site.inst,
-                self.solver.stats.waves
-            );
-        }
         for &arg in &site.args {
             self.escapes(arg);
         }
@@ -336,18 +325,10 @@ impl Generator<'_> {
     pub fn solve(&mut self) {
         while self.solver.has_work() {
             self.solver.wave();
-            if let Ok(n) = std::env::var("PTS_STOP")
-                && self.solver.stats.waves >= n.parse::<usize>().unwrap_or(0)
-            {
-                return;
-            }
             self.resolve_calls();
             self.open_escaped_functions();
             self.initialise_globals();
             self.finish_integers();
-            if std::env::var("PTS_DEBUG").is_ok() {
-                self.solver.debug(self.program);
-            }
         }
         self.solver.finish();
     }
@@ -362,24 +343,6 @@ impl Generator<'_> {
     fn open_escaped_functions(&mut self) {
         for object in std::mem::take(&mut self.solver.escaped_objects) {
             let kind = self.solver.mem.objects[object as usize].kind;
-            if std::env::var("PTS_DEBUG").is_ok() {
-                let program = self.program;
-                let ob = &self.solver.mem.objects[object as usize];
-                let name = match ob.kind {
-                    ObjectKind::Global(g) => format!("global {}", program.global(g).name),
-                    ObjectKind::Stack { func, slot } => {
-                        format!("stack {} {slot}", program.function(func).name)
-                    }
-                    ObjectKind::Heap { func, call } => {
-                        format!("heap {} {call}", program.function(func).name)
-                    }
-                    ObjectKind::Function(t) => {
-                        format!("function {}", program.function(t.func()).name)
-                    }
-                    k => format!("{k:?}"),
-                };
-                eprintln!("ESC wave {} {} period {}", self.solver.stats.waves, name, ob.period);
-            }
             if let ObjectKind::Function(Target::Defined(f)) = kind {
                 self.enter_from_outside(f);
             }

@@ -19,9 +19,7 @@ use rustc_hash::FxHashSet;
 pub(super) type NodeId = u32;
 
 /// A pointer that is dereferenced may lead to this many different contents.
-static MAX_CLASSES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| {
-    std::env::var("PTS_K").ok().and_then(|s| s.parse().ok()).unwrap_or(24)
-});
+const MAX_CLASSES: usize = 24;
 
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -457,7 +455,7 @@ impl Solver {
             }
             groups.sort_unstable();
             groups.dedup();
-            if groups.len() <= *MAX_CLASSES {
+            if groups.len() <= MAX_CLASSES {
                 continue;
             }
             let mut firsts: Vec<u32> = Vec::new();
@@ -467,7 +465,7 @@ impl Solver {
                     self.merge_classes(pair[0].1, other.1);
                 }
             }
-            if firsts.len() > *MAX_CLASSES {
+            if firsts.len() > MAX_CLASSES {
                 for other in &firsts[1..] {
                     self.merge_classes(firsts[0], *other);
                 }
@@ -485,7 +483,7 @@ impl Solver {
         }
         let Some(uses) = self.nodes[node as usize].uses.take() else { return };
         let dereferenced = uses.loads.len() + uses.stores.len() + uses.copies.len() > 0;
-        if dereferenced && self.nodes[node as usize].set.len() > *MAX_CLASSES && !fresh.is_empty() {
+        if dereferenced && self.nodes[node as usize].set.len() > MAX_CLASSES && !fresh.is_empty() {
             self.crowded.push(node);
         }
         for &loc in &fresh {
@@ -542,168 +540,5 @@ impl Solver {
         self.stats.locations = self.mem.locs.len();
         self.stats.elements = self.nodes.iter().map(|n| n.set.len()).sum();
         debug_assert!(self.nodes.iter().all(|n| n.pushed as usize == n.set.len()));
-    }
-
-    pub fn debug(&self, program: &crate::Program) {
-        let total: usize = self.nodes.iter().map(|n| n.set.len()).sum();
-        let mut sizes: Vec<(usize, usize)> =
-            self.nodes.iter().enumerate().map(|(i, n)| (n.set.len(), i)).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let live = (0..self.nodes.len()).filter(|&i| self.parent[i] as usize == i).count();
-        eprintln!(
-            "wave {} nodes {} live {} edges {} locs {} objs {} elements {} dirty {} top {:?} escape {}",
-            self.stats.waves,
-            self.nodes.len(),
-            live,
-            self.edges.len(),
-            self.mem.locs.len(),
-            self.mem.objects.len(),
-            total,
-            self.dirty.len(),
-            &sizes[..3.min(sizes.len())],
-            self.find_shared(self.escape)
-        );
-        let mut by: std::collections::BTreeMap<u32, usize> = Default::default();
-        for &l in self.nodes[sizes[0].1].set.as_slice() {
-            *by.entry(self.mem.locs[l as usize].object).or_default() += 1;
-        }
-        let mut top: Vec<(usize, u32)> = by.iter().map(|(&o, &n)| (n, o)).collect();
-        top.sort_unstable_by(|a, b| b.cmp(a));
-        eprintln!("   objects in top: {} ", top.len());
-        for &(n, o) in top.iter().take(4) {
-            let ob = &self.mem.objects[o as usize];
-            let name = match ob.kind {
-                ObjectKind::Global(g) => program.global(g).name.clone(),
-                ObjectKind::Stack { func, slot } => {
-                    format!("{} {slot}", program.function(func).name)
-                }
-                ObjectKind::Heap { func, call } => {
-                    format!("{} {call}", program.function(func).name)
-                }
-                k => format!("{k:?}"),
-            };
-            eprintln!(
-                "     {n} {name} size {} period {} layout {:?} cells {} single {} esc {}",
-                ob.size,
-                ob.period,
-                ob.layout,
-                ob.cells.len(),
-                ob.single,
-                ob.escaped
-            );
-        }
-    }
-
-    pub fn explain(
-        &mut self,
-        program: &crate::Program,
-        names: &std::collections::HashMap<u32, String>,
-        loc: Loc,
-        to: NodeId,
-    ) {
-        let n = self.nodes.len();
-        let to = self.find(to);
-        let mut preds: Vec<Vec<u32>> = vec![vec![]; n];
-        for i in 0..n as u32 {
-            if self.find(i) != i {
-                continue;
-            }
-            for k in 0..self.nodes[i as usize].successors.len() {
-                let t = self.nodes[i as usize].successors[k];
-                let t = self.find(t);
-                preds[t as usize].push(i);
-            }
-        }
-        let mut seen = vec![u32::MAX; n];
-        let mut q = std::collections::VecDeque::from([to]);
-        seen[to as usize] = to;
-        while let Some(x) = q.pop_front() {
-            let ps: Vec<u32> = preds[x as usize]
-                .iter()
-                .copied()
-                .filter(|&p| self.nodes[p as usize].set.as_slice().contains(&loc))
-                .collect();
-            if ps.is_empty() {
-                // source
-                let mut at = x;
-                let mut out = vec![];
-                loop {
-                    out.push(format!(
-                        "{at}:{}",
-                        names
-                            .get(&at)
-                            .map(|s| s.chars().take(150).collect::<String>())
-                            .unwrap_or_default()
-                    ));
-                    if at == to {
-                        break;
-                    }
-                    at = seen[at as usize];
-                }
-                eprintln!("  SOURCE {}", out.join("\n     -> "));
-                return;
-            }
-            for p in ps {
-                if seen[p as usize] == u32::MAX {
-                    seen[p as usize] = x;
-                    q.push_back(p);
-                }
-            }
-        }
-        let _ = program;
-        eprintln!("  only cyclic");
-    }
-    pub fn describe_obj(&self, program: &crate::Program, o: u32) -> String {
-        let ob = &self.mem.objects[o as usize];
-        let base = match ob.kind {
-            ObjectKind::Global(g) => format!("global {}", program.global(g).name),
-            ObjectKind::Stack { func, slot } => {
-                format!("stack {} {slot}", program.function(func).name)
-            }
-            ObjectKind::Heap { func, call } => {
-                format!("heap {} {call}", program.function(func).name)
-            }
-            ObjectKind::Function(t) => format!("function {}", program.function(t.func()).name),
-            k => format!("{k:?}"),
-        };
-        format!(
-            "{base} layout {:?} size {} {}",
-            ob.layout,
-            ob.layout.map_or(0, |l| self.mem.layouts.size(l)),
-            if ob.view { "VIEW" } else { "" }
-        )
-    }
-    pub fn node_names(
-        &mut self,
-        program: &crate::Program,
-    ) -> std::collections::HashMap<u32, String> {
-        let mut names = std::collections::HashMap::new();
-        for l in 0..self.mem.locs.len() {
-            let (node, o, off) =
-                (self.mem.locs[l].node, self.mem.locs[l].object, self.mem.locs[l].offset);
-            if node != u32::MAX {
-                let d = self.describe_obj(program, o);
-                let r = self.find(node);
-                let e: &mut String = names.entry(r).or_default();
-                if e.len() < 300 {
-                    e.push_str(&format!(" [cell {d} +{off}]"));
-                }
-            }
-        }
-        for o in 0..self.mem.objects.len() as u32 {
-            let c = self.classes.of(o);
-            let (r, w) = self.classes.anys(c);
-            let d = self.describe_obj(program, o);
-            for (x, k) in [(r, "ANYREAD"), (w, "ANYWRITE")] {
-                if x != u32::MAX {
-                    let x = self.find(x);
-                    let e: &mut String = names.entry(x).or_default();
-                    if e.len() < 250 {
-                        e.push_str(&format!(" [{k} {d}]"));
-                    }
-                }
-            }
-        }
-        names
     }
 }

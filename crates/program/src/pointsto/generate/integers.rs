@@ -104,9 +104,6 @@ impl Generator<'_> {
     }
 
     fn scrambled(&mut self, f: FuncRef, operands: &[ValueId], node: u32) {
-        if std::env::var("PTS_DEBUG").is_ok() {
-            eprintln!("SCRAMBLED in {} {:?}", self.program.function(f).name, operands);
-        }
         for &v in operands {
             let val = self.operand(f, v);
             self.escapes(val);
