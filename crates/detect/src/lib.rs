@@ -99,9 +99,14 @@ fn better_first(a: &Finding, b: &Finding) -> std::cmp::Ordering {
     })
 }
 
-/// What makes two findings the same cause: the allocation, and at level 1 the leak point.
+/// What makes two findings the same cause: the allocation, and at level 1 the leak point. An
+/// object lost in a function that did not allocate it is lost for whoever calls it: there the
+/// leak point alone counts.
 fn cause(f: &Finding, level: u8) -> (String, u32, u32, String, u32, u32) {
     let (a, l) = (&f.alloc, &f.leak);
+    if a.function != f.function {
+        return (l.file.clone(), 0, 0, f.function.clone(), l.line, l.column);
+    }
     let (line, column) = if level >= 2 { (0, 0) } else { (l.line, l.column) };
     (a.file.clone(), a.line, a.column, f.function.clone(), line, column)
 }

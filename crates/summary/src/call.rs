@@ -195,7 +195,10 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let (Target::Defined(f) | Target::External(f)) = target;
         let function = self.ctx.program.function(f);
-        if let Some(model) = self.ctx.models.get(&function.name) {
+        let defined = matches!(target, Target::Defined(_));
+        let model = self.ctx.models.get(&function.name);
+        // The program may be the very library that a model describes: its own code says more.
+        if let Some(model) = model.filter(|m| !(defined && m.is_third_party())) {
             return self.call_model(call, model, function, state);
         }
         match target {
