@@ -1,8 +1,8 @@
 //! Builds a function's summary from the states at its exits.
 //!
 //! Exported are the cells a caller can name: globals, what arguments lead to, and the objects
-//! that reach the caller. Cells behind anything else make what they hold escape. Conditions that
-//! grow too large become private symbols; no action is dropped.
+//! that reach the caller. Cells behind anything else make what they hold escape. What grows too
+//! large becomes private symbols; no action is dropped.
 
 use crate::exec::Exec;
 use crate::state::{Cell, State};
@@ -17,17 +17,17 @@ const MAX_DEPTH: u32 = 5;
 /// How much of a state callers are told.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// Conditions larger than this become private symbols.
-    condition: u32,
     /// Cells, the nearest first; what the others hold escapes.
     cells: usize,
+    /// Values larger than this are out of sight.
+    value: u32,
 }
 /// An exact summary has at most this many terms; otherwise outcomes are told apart by symbols.
 const MAX_POOL: usize = 400;
 /// Exits whose paths are larger than this together are not even tried exactly.
 const MAX_CONDITIONS: u32 = 3000;
-const EXACT: Sizes = Sizes { condition: 1 << 20, cells: 80 };
-const BY_OUTCOME: Sizes = Sizes { condition: 1 << 20, cells: 40 };
+const EXACT: Sizes = Sizes { cells: 80, value: 250 };
+const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
@@ -36,8 +36,6 @@ const MAX_DISTANCE: usize = 3;
 const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
 
-/// Values larger than this are not told to callers.
-const MAX_VALUE: u32 = 250;
 /// Contents of a new object that are not owned objects.
 const MAX_OBJECT_CELLS: usize = 10;
 
@@ -70,11 +68,11 @@ impl Exec<'_> {
 
     /// Whether the result and what arguments point to can be told as they are.
     fn is_tellable(&self, state: &State, value: Option<Term>) -> bool {
-        value.is_none_or(|v| self.terms.size(v) <= MAX_VALUE)
+        value.is_none_or(|v| self.terms.size(v) <= EXACT.value)
             && state.mem.iter().all(|((base, slot), t)| {
                 let pointer = self.terms.as_pointee(*base);
                 !slot.is_contents()
-                    || self.terms.size(*t) <= MAX_VALUE
+                    || self.terms.size(*t) <= EXACT.value
                     || !pointer.is_some_and(|p| self.pointer_depth(p) == Some(0))
             })
     }
@@ -89,8 +87,8 @@ impl Exec<'_> {
         self.note_stars(&mut state);
         self.escape_unnameable(&mut state);
         self.keep_nearest_cells(&mut state, sizes.cells);
-        self.give_up_large_values(&mut state, &mut value);
-        self.export(&state, value, sizes.condition)
+        self.give_up_large_values(&mut state, &mut value, sizes.value);
+        self.export(&state, value)
     }
 
     /// A value without the alternatives that the path rules out.
@@ -253,18 +251,18 @@ impl Exec<'_> {
     }
 
     /// A pointer with more alternatives than anybody will follow is out of sight.
-    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>) {
+    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>, most: u32) {
         let large: Vec<(Cell, Term)> = state
             .mem
             .iter()
-            .filter(|((_, slot), t)| slot.is_contents() && self.terms.size(**t) > MAX_VALUE)
+            .filter(|((_, slot), t)| slot.is_contents() && self.terms.size(**t) > most)
             .map(|(cell, t)| (*cell, *t))
             .collect();
         for (cell, t) in large {
             let unknown = self.out_of_sight(state, t);
             state.mem.insert(cell, unknown);
         }
-        if let Some(t) = value.filter(|t| self.terms.size(*t) > MAX_VALUE) {
+        if let Some(t) = value.filter(|t| self.terms.size(*t) > most) {
             *value = Some(self.out_of_sight(state, t));
         }
     }
@@ -341,7 +339,7 @@ impl Exec<'_> {
         }
     }
 
-    fn export(&mut self, state: &State, value: Option<Term>, limit: u32) -> Summary {
+    fn export(&mut self, state: &State, value: Option<Term>) -> Summary {
         let mut out = Exporter {
             exec: self,
             pool: Vec::new(),
@@ -349,7 +347,6 @@ impl Exec<'_> {
             objects: Vec::new(),
             object_index: FxHashMap::default(),
             numbers: 0,
-            limit,
             work: Vec::new(),
             handed_out: FxHashSet::default(),
         };
@@ -384,7 +381,6 @@ struct Exporter<'e, 'a> {
     objects: Vec<NewObject>,
     object_index: FxHashMap<ObjectId, u32>,
     numbers: u32,
-    limit: u32,
     /// Objects whose cells are still to be exported.
     work: Vec<ObjectId>,
     /// Objects that the caller gets through the return value or what an argument points to.
@@ -567,9 +563,6 @@ impl Exporter<'_, '_> {
         if let Some(&r) = self.memo.get(&t) {
             return r;
         }
-        if self.is_too_large(t) {
-            return self.private(t);
-        }
         let node = self.exec.terms.node(t).clone();
         let expr = match node {
             Node::Bool(b) => Expr::Bool(b),
@@ -615,18 +608,6 @@ impl Exporter<'_, '_> {
 
     fn all(&mut self, xs: &[Term]) -> Box<[Ref]> {
         xs.iter().map(|&x| self.term(x)).collect()
-    }
-
-    /// Conditions are cut by size, and plain numbers; what carries addresses is kept, with its
-    /// conditions cut inside.
-    fn is_too_large(&self, t: Term) -> bool {
-        let terms = &self.exec.terms;
-        match terms.node(t) {
-            Node::And(_) | Node::Or(_) => terms.size(t) > self.limit.saturating_mul(4),
-            Node::Tuple(_) => false,
-            Node::Ite { .. } | Node::Any(_) if terms.has_addr(t) => false,
-            _ => terms.size(t) > self.limit && (terms.bits(t) == 1 || !terms.has_addr(t)),
-        }
     }
 
     fn symbol(&mut self, t: Term, s: Sym) -> Ref {

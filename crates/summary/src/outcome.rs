@@ -85,10 +85,10 @@ impl Exec<'_> {
         let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
         for (state, value) in self.pruned_exits() {
             let key = self.outcome_key(&state, value);
-            let same = list.iter().position(|(k, ..)| *k == key);
             let full = list.len() >= MAX_OUTCOMES;
-            let alike = || list.iter().position(|(k, ..)| k.0 == key.0).or(Some(0));
-            match same.or_else(|| if full { alike() } else { None }) {
+            let alike = (0..list.len()).filter(|&i| list[i].0.0 == key.0);
+            let nearest = alike.min_by_key(|&i| distance(&list[i].0.1, &key.1));
+            match nearest.filter(|&i| full || list[i].0 == key) {
                 Some(i) => {
                     let (key, other, w) = list.remove(i);
                     let (state, value) = self.join_outcomes(other, w, state, value);
@@ -227,4 +227,10 @@ impl Exec<'_> {
             SymKind::Opaque(_) => false,
         })
     }
+}
+
+/// How many facts two outcomes differ in.
+fn distance(a: &[(Cell, bool)], b: &[(Cell, bool)]) -> usize {
+    let only = |x: &[(Cell, bool)], y: &[(Cell, bool)]| x.iter().filter(|f| !y.contains(f)).count();
+    only(a, b) + only(b, a)
 }
