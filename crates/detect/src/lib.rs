@@ -45,7 +45,8 @@ pub fn examine(program: &Program, models: &Library, options: &Options) -> Examin
     let mut outcomes = schedule::run(program, &calls, models, options);
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
     let judgements = audit::settle(program, &calls, judgements);
-    let mut releasers: Vec<Releaser> = outcomes.iter_mut().filter_map(|o| o.releaser.take()).collect();
+    let mut releasers: Vec<Releaser> =
+        outcomes.iter_mut().filter_map(|o| o.releaser.take()).collect();
     releasers.sort();
     releasers.dedup();
     let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();

@@ -270,12 +270,7 @@ impl<'a> Exec<'a> {
 
     /// A loop that releases the elements of an array releases all that there are: when it takes
     /// no turn, there were none.
-    fn release_elements(
-        &mut self,
-        l: LoopId,
-        before: &FxHashMap<BlockId, usize>,
-        released: usize,
-    ) {
+    fn release_elements(&mut self, l: LoopId, before: &FxHashMap<BlockId, usize>, released: usize) {
         let mut bases = self.element_frees[released..].to_vec();
         bases.sort_unstable();
         bases.dedup();

@@ -275,7 +275,8 @@ impl Exec<'_> {
             self.escape(state, t);
         }
         let bits = self.terms.bits(t).max(1);
-        self.opaque(bits, What::Unknown, "", Loc::default())
+        let name = self.function.source_name.clone();
+        self.opaque(bits, What::Unknown, &name, Loc::default())
     }
 
     /// Whether a caller can name the base.

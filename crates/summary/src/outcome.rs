@@ -124,18 +124,20 @@ impl Exec<'_> {
         if let Some(&s) = cut.get(&t) {
             return s;
         }
+        let pointer = self.terms.bits(t) == 64 && self.terms.has_addr(t);
         let short = match self.terms.node(t).clone() {
             Node::Not(x) => {
                 let x = self.shortened(x, cut);
                 self.terms.not(x)
             }
-            Node::Ite { cond, then, otherwise } if self.terms.has_addr(t) => {
+            Node::Ite { cond, then, otherwise } if pointer => {
                 let c = self.shortened(cond, cut);
                 let (a, b) = (self.shortened(then, cut), self.shortened(otherwise, cut));
                 self.terms.ite(c, a, b)
             }
             Node::And(_) | Node::Or(_) if self.terms.size(t) <= 4 * MAX_CONDITION => t,
-            _ if self.terms.has_addr(t) => t,
+            Node::Tuple(_) => t,
+            _ if pointer => t,
             _ => {
                 let bits = self.terms.bits(t).max(1);
                 let what = if bits == 1 { What::Inner } else { What::Unknown };
