@@ -9,9 +9,10 @@ use crate::files::Files;
 use crate::holder::{field_of_site, is_writable};
 use crate::op::{Op, conflict};
 use crate::outcome::is_soft;
+use crate::placement::Placement;
 use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Workshop};
-use leakproof_detect::{Examination, Problem};
+use leakproof_detect::{Examination, Problem, ProblemKind};
 use leakproof_findings::{Finding, Sources};
 use std::collections::BTreeSet;
 
@@ -55,6 +56,11 @@ impl Case {
 
     pub fn ops(&self) -> Option<Vec<Op>> {
         self.plan.ops(&self.attempt)
+    }
+
+    fn is_resize(&self) -> bool {
+        let placement = self.plan.placements.get(self.attempt.placement);
+        matches!(placement, Some(Placement::Resize { .. }))
     }
 
     fn reject(&mut self, feedback: Feedback) {
@@ -238,7 +244,11 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let owners = bench.owners();
         for &i in tried {
-            let problems = problems_of(i, &owners, examination);
+            let mut problems = problems_of(i, &owners, examination);
+            if self.cases[i].is_resize() {
+                // What is given to a resizing function is on the heap or null.
+                problems.retain(|p| p.kind != ProblemKind::Foreign);
+            }
             let key = Key::of(&self.cases[i].plan.finding);
             let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
             let case = &mut self.cases[i];
@@ -289,7 +299,7 @@ impl<'s, 'p> Session<'s, 'p> {
             format!("{inside}{}", field_of_site(leak, self.sources, cxx)?)
         };
         let way = self.knowledge.of_family(&leak.family)?;
-        Some(way.statement(&path, false))
+        Some(way.statement(&path, false, plan.space))
     }
 
     /// Accepted attempts that make clang warn are taken back.
@@ -320,15 +330,14 @@ fn problems_of(case: usize, owners: &[Vec<usize>], examination: &Examination) ->
     let own = |watch: usize| owners.get(watch).is_some_and(|o| o.contains(&case));
     let judged: Vec<_> = examination.judgements.iter().filter(|j| own(j.watch)).collect();
     let mut problems: Vec<Problem> = judged.iter().flat_map(|j| j.problems.clone()).collect();
-    let effective = judged
-        .iter()
-        .any(|j| !j.problems.iter().any(|p| p.kind == leakproof_detect::ProblemKind::NoEffect));
+    let effective =
+        judged.iter().any(|j| !j.problems.iter().any(|p| p.kind == ProblemKind::NoEffect));
     // Declarations and moved statements release nothing, as long as something does.
     if effective {
-        problems.retain(|p| p.kind != leakproof_detect::ProblemKind::NoEffect);
+        problems.retain(|p| p.kind != ProblemKind::NoEffect);
     } else if judged.is_empty() {
         problems.push(Problem {
-            kind: leakproof_detect::ProblemKind::NoEffect,
+            kind: ProblemKind::NoEffect,
             line: 0,
             at: String::new(),
             note: "the compiler makes no code of it".to_owned(),

@@ -5,7 +5,7 @@
 
 use crate::files::{self, Files};
 use crate::op::Op;
-use crate::patched::Patched;
+use crate::patched::{Part, Patched};
 use crate::types;
 use leakproof_detect::{Examination, Options, Watch, examine};
 use leakproof_findings::Finding;
@@ -33,6 +33,13 @@ pub type Owned = (usize, Op);
 pub struct Bench {
     pub files: BTreeMap<String, (Patched, Vec<Owned>)>,
     overlay: Overlay,
+}
+
+/// New text and the attempts that want it.
+struct Stretch {
+    owners: Vec<usize>,
+    watch: Watch,
+    releases: bool,
 }
 
 /// What clang refused: the message, and the attempt it is about if that is known.
@@ -182,23 +189,23 @@ impl<'p> Workshop<'p> {
 }
 
 impl Bench {
-    /// The stretches that hold the text of ops, in the order of `owners`.
+    /// The stretches that release, in the order of `owners`.
     fn watches(&self) -> Vec<Watch> {
-        self.parts().map(|(_, watch)| watch).collect()
+        self.parts().filter(|p| p.releases).map(|p| p.watch).collect()
     }
 
     /// The attempt that each watch belongs to; one watch may serve several attempts.
     pub fn owners(&self) -> Vec<Vec<usize>> {
-        self.parts().map(|(owners, _)| owners).collect()
+        self.parts().filter(|p| p.releases).map(|p| p.owners).collect()
     }
 
-    fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Watch)> + '_ {
+    fn parts(&self) -> impl Iterator<Item = Stretch> + '_ {
         self.files.iter().flat_map(|(file, (patched, ops))| {
-            patched.parts().into_iter().map(move |(index, start, end)| {
+            patched.parts().into_iter().map(move |Part { op, start, end, releases }| {
                 // An op that two attempts share was rendered once.
-                let op = &ops[index].1;
-                let owners = ops.iter().filter(|(_, o)| o == op).map(|(owner, _)| *owner).collect();
-                (owners, Watch { file: file.clone(), start, end })
+                let same = ops.iter().filter(|(_, o)| *o == ops[op].1);
+                let owners = same.map(|(owner, _)| *owner).collect();
+                Stretch { owners, watch: Watch { file: file.clone(), start, end }, releases }
             })
         })
     }
@@ -208,10 +215,10 @@ impl Bench {
         let mut words = message.split(':');
         let file = words.next().unwrap_or_default().to_owned();
         let line: u32 = words.next().and_then(|w| w.trim().parse().ok()).unwrap_or(0);
-        let about = self.parts().find(|(_, watch)| {
+        let about = self.parts().find(|Stretch { watch, .. }| {
             file.ends_with(watch.file.as_str()) && (watch.start.0..=watch.end.0).contains(&line)
         });
-        let owner = about.and_then(|(owners, _)| owners.first().copied());
+        let owner = about.and_then(|p| p.owners.first().copied());
         let message = match message.find("error: ").or_else(|| message.find("warning: ")) {
             Some(at) => message[at..].to_owned(),
             None => message,
