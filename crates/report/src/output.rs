@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error(
         "{} exists and is not a leakproof report: choose another folder or remove it first",
@@ -23,7 +23,14 @@ pub(crate) const FOLDER_MARK: &str = "leakproof-report.txt";
 
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> OutputError {
     let path = path.to_owned();
-    |source| OutputError::Io { path, source }
+    |source| OutputError::Io { path, source: bare(source) }
+}
+
+/// The system's own error: the name of a temporary file means nothing to the user.
+fn bare(error: std::io::Error) -> std::io::Error {
+    let inner = error.get_ref().and_then(|e| e.source());
+    let code = inner.and_then(|e| e.downcast_ref::<std::io::Error>()?.raw_os_error());
+    code.map_or(error, std::io::Error::from_raw_os_error)
 }
 
 fn parent(path: &Path) -> &Path {
