@@ -26,11 +26,13 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> OutputError {
     |source| OutputError::Io { path, source: bare(source) }
 }
 
-/// The system's own error: the name of a temporary file means nothing to the user.
+/// The system's own words: the name of a temporary file, which is added to them, means nothing to
+/// the user.
 fn bare(error: std::io::Error) -> std::io::Error {
-    let inner = error.get_ref().and_then(|e| e.source());
-    let code = inner.and_then(|e| e.downcast_ref::<std::io::Error>()?.raw_os_error());
-    code.map_or(error, std::io::Error::from_raw_os_error)
+    match error.to_string().split_once(" at path ") {
+        Some((words, _)) => std::io::Error::new(error.kind(), words.to_owned()),
+        None => error,
+    }
 }
 
 fn parent(path: &Path) -> &Path {
