@@ -115,6 +115,8 @@ impl Plan {
     /// The attempt after one that got this feedback.
     pub fn next(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
         let better = match feedback {
+            // No other place would make a difference.
+            Feedback::Problems(problems) if problems.iter().any(is_final) => return None,
             Feedback::Problems(problems) => self.amended(attempt, problems),
             Feedback::NewLeak(new) => self.next_way(attempt).or_else(|| with_inner(attempt, new)),
             Feedback::Compiler(message)
@@ -162,6 +164,11 @@ impl Plan {
         };
         guard.map(|g| Attempt { guard: Some(g), ..attempt.clone() })
     }
+}
+
+/// Whether a problem is one of the object, not of the place.
+fn is_final(problem: &Problem) -> bool {
+    matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Inexact | ProblemKind::Undecided)
 }
 
 /// What the object holds is released before it, with the first way to do so.

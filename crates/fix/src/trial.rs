@@ -7,7 +7,7 @@ use crate::files::{self, Files};
 use crate::op::Op;
 use crate::patched::{Part, Patched};
 use crate::types;
-use leakproof_detect::{Examination, Options, Watch, examine};
+use leakproof_detect::{Examination, Memo, Options, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
 use leakproof_ir::Module;
@@ -22,6 +22,8 @@ pub struct Workshop<'p> {
     /// The unit of each module.
     units: Vec<&'p Unit>,
     modules: Vec<Module>,
+    /// What the analysis of the program as it is found out.
+    memo: Memo,
     models: &'p Library,
     options: Options,
 }
@@ -58,18 +60,22 @@ impl<'p> Workshop<'p> {
     ) -> Result<Self, OverlayError> {
         let units = units_of(project, &modules);
         let recompiler = Recompiler::new(project)?;
-        Ok(Self { recompiler, units, modules, models, options: options.clone() })
+        let options = options.clone();
+        Ok(Self { recompiler, units, modules, memo: Memo::default(), models, options })
     }
 
     /// The analysis of the program as it is.
     pub fn examine(&mut self) -> Examination {
         let options = Options { pairs: true, ..self.options.clone() };
-        self.examine_with(&options)
+        let (examination, memo) = self.examine_with(&options, None);
+        self.memo = memo;
+        examination
     }
 
-    fn examine_with(&mut self, options: &Options) -> Examination {
+    fn examine_with(&mut self, options: &Options, changed: Option<&[u32]>) -> (Examination, Memo) {
         let program = Program::link(std::mem::take(&mut self.modules));
-        let result = examine(&program, self.models, options);
+        let before = changed.map(|c| (&self.memo, c));
+        let result = examine(&program, self.models, options, before);
         self.modules = program.into_modules();
         result
     }
@@ -140,7 +146,8 @@ impl<'p> Workshop<'p> {
             }
         }
         let options = Options { watch: bench.watches(), ..self.options.clone() };
-        let result = self.examine_with(&options);
+        let changed: Vec<u32> = changed.iter().map(|&i| i as u32).collect();
+        let (result, _) = self.examine_with(&options, Some(&changed));
         self.restore(originals);
         Ok(result)
     }
@@ -224,6 +231,25 @@ impl Bench {
             None => message,
         };
         Rejected { message, file, owner }
+    }
+
+    /// The finding as it would be in the original.
+    pub fn restored(&self, finding: &Finding, files: &Files) -> Finding {
+        let mut finding = finding.clone();
+        let back = |file: &str, line: &mut u32, column: &mut u32| {
+            if let (Some((patched, _)), Some(view)) = (self.files.get(file), files.known(file)) {
+                (*line, *column) = patched.original(&view.text, *line, *column);
+            }
+        };
+        for site in finding.alloc_trace.iter_mut().chain([&mut finding.alloc]) {
+            back(&site.file.clone(), &mut site.line, &mut site.column);
+        }
+        let leak = &mut finding.leak;
+        back(&leak.file.clone(), &mut leak.line, &mut leak.column);
+        for step in &mut finding.path {
+            back(&step.file.clone(), &mut step.line, &mut step.column);
+        }
+        finding
     }
 
     /// A finding of the patched program with the positions of the original.
