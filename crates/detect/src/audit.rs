@@ -206,7 +206,7 @@ impl Judge<'_, '_> {
         }
         for touch in &audit.touches {
             if self.is_watched(watch, touch.inst) {
-                self.own_access(touch);
+                self.own_access(watch, touch);
             }
         }
         true
@@ -387,13 +387,13 @@ impl Judge<'_, '_> {
     }
 
     /// What the inserted text itself reads must be there.
-    fn own_access(&mut self, touch: &Touch) {
+    fn own_access(&mut self, watch: &Watch, touch: &Touch) {
         if touch.kind != TouchKind::Access {
             return;
         }
         let path = self.exec.pcs.formula(&mut self.exec.terms, touch.state.pc);
         for &pointer in &touch.pointers {
-            if self.may_be_null(touch, path, pointer) {
+            if self.may_be_null(watch, touch, path, pointer) {
                 self.say(ProblemKind::NullOwner, touch.at, "it goes through what may be null");
             }
             for (base, when) in self.exec.targets(&touch.state, pointer) {
@@ -406,8 +406,8 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Null is possible, and no access before would have failed on it.
-    fn may_be_null(&mut self, touch: &Touch, path: Term, pointer: Term) -> bool {
+    /// Null is possible, and no other access on the path would fail on it.
+    fn may_be_null(&mut self, watch: &Watch, touch: &Touch, path: Term, pointer: Term) -> bool {
         let null = self.exec.terms.is_null(pointer);
         let mut through_null = self.exec.terms.and2(path, null);
         if !self.possible(through_null) {
@@ -416,13 +416,13 @@ impl Judge<'_, '_> {
         let bases: Vec<Base> =
             self.exec.targets(&touch.state, pointer).into_iter().map(|(b, _)| b).collect();
         let audit = self.audit;
-        for earlier in audit.touches.iter().filter(|t| t.seq < touch.seq) {
-            if earlier.kind != TouchKind::Access {
+        for other in audit.touches.iter().filter(|t| t.inst != touch.inst) {
+            if other.kind != TouchKind::Access || self.is_watched(watch, other.inst) {
                 continue;
             }
-            let seen = self.exec.touched(earlier);
+            let seen = self.exec.touched(other);
             if seen.iter().any(|(b, _)| bases.contains(b)) {
-                let there = self.exec.pcs.formula(&mut self.exec.terms, earlier.state.pc);
+                let there = self.exec.pcs.formula(&mut self.exec.terms, other.state.pc);
                 let elsewhere = self.exec.terms.not(there);
                 through_null = self.exec.terms.and2(through_null, elsewhere);
             }

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod cache;
+mod callgraph;
 mod check;
 mod completions;
 mod doctor;
@@ -33,6 +34,8 @@ pub enum Command {
     Init(init::InitArgs),
     /// Print the intermediate representation of one unit
     Ir(ir::IrArgs),
+    /// Print whom every call of the program may call
+    Callgraph(callgraph::CallGraphArgs),
     /// Look at the models of library functions, or check files of your own
     Models(models::ModelsArgs),
     /// Say what leakproof found on this machine and what is wrong with it
@@ -55,6 +58,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Report(args) => report::run(&args, &ui),
         Command::Init(args) => init::run(&args, &ui),
         Command::Ir(args) => ir::run(&args, &ui),
+        Command::Callgraph(args) => callgraph::run(&args, &ui),
         Command::Models(args) => models::run(&args),
         Command::Doctor => doctor::run(),
         Command::Cache(args) => cache::run(&args),

@@ -64,6 +64,20 @@ pub(super) struct Uses {
     pub calls: Vec<u32>,
 }
 
+impl Uses {
+    fn extend(&mut self, other: Uses) {
+        self.loads.extend(other.loads);
+        self.stores.extend(other.stores);
+        self.steps.extend(other.steps);
+        self.copies.extend(other.copies);
+        self.calls.extend(other.calls);
+        self.loads.sort_unstable();
+        self.loads.dedup();
+        self.stores.sort_unstable();
+        self.stores.dedup();
+    }
+}
+
 #[derive(Default)]
 struct Node {
     set: LocSet,
@@ -352,7 +366,7 @@ impl Solver {
             for &other in &component[1..] {
                 self.merge(component[0], other);
             }
-            order.push(component[0]);
+            order.push(self.find(component[0]));
         }
         order
     }
@@ -362,40 +376,47 @@ impl Solver {
         let mut targets = Vec::new();
         starts.push(0);
         for n in 0..self.nodes.len() {
-            for i in 0..self.nodes[n].successors.len() {
-                let to = self.nodes[n].successors[i];
-                let to = self.find(to);
-                self.nodes[n].successors[i] = to;
-                targets.push(to);
-            }
+            let mut successors = std::mem::take(&mut self.nodes[n].successors);
+            successors.iter_mut().for_each(|to| *to = self.find(*to));
+            // Merging makes edges of one node equal, and edges to itself.
+            successors.sort_unstable();
+            successors.dedup();
+            successors.retain(|to| *to as usize != n);
+            targets.extend_from_slice(&successors);
+            self.nodes[n].successors = successors;
             starts.push(targets.len() as u32);
         }
         scc::Graph { starts, targets }
     }
 
-    /// Puts `b` into `a`. The cursors restart: each side's uses must see the other's elements.
+    /// Makes one node of two; the one with more elements stays, for the work that it has done.
     pub fn merge(&mut self, a: NodeId, b: NodeId) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
             return;
         }
+        let larger = self.nodes[b as usize].set.len() > self.nodes[a as usize].set.len();
+        let (a, b) = if larger { (b, a) } else { (a, b) };
         let gone = std::mem::take(&mut self.nodes[b as usize]);
         self.parent[b as usize] = a;
+        // What went to the successors of `a` already has yet to go to those of `b`. What `b` holds
+        // comes behind the cursors of `a` and goes to all.
+        let pushed = self.nodes[a as usize].pushed as usize;
+        for &next in &gone.successors {
+            let next = self.find(next);
+            if next != a && pushed > 0 {
+                self.push_range(a, next, 0, pushed);
+            }
+        }
         let node = &mut self.nodes[a as usize];
         for &loc in gone.set.as_slice() {
             node.set.insert(loc);
         }
         node.unknown |= gone.unknown;
         node.successors.extend(gone.successors);
-        node.pushed = 0;
-        node.seen = 0;
         if let Some(uses) = gone.uses {
-            let own = node.uses.get_or_insert_default();
-            own.loads.extend(uses.loads);
-            own.stores.extend(uses.stores);
-            own.steps.extend(uses.steps);
-            own.copies.extend(uses.copies);
-            own.calls.extend(uses.calls);
+            node.seen = 0;
+            node.uses.get_or_insert_default().extend(*uses);
         }
         self.mark(a);
     }
@@ -492,13 +513,7 @@ impl Solver {
         // A use may have added to this very node meanwhile.
         match &mut self.nodes[node as usize].uses {
             slot @ None => *slot = Some(uses),
-            Some(added) => {
-                added.loads.extend(uses.loads);
-                added.stores.extend(uses.stores);
-                added.steps.extend(uses.steps);
-                added.copies.extend(uses.copies);
-                added.calls.extend(uses.calls);
-            }
+            Some(added) => added.extend(*uses),
         }
     }
 
