@@ -73,7 +73,7 @@ impl Exec<'_> {
                 let pointer = self.terms.as_pointee(*base);
                 !slot.is_contents()
                     || self.terms.size(*t) <= EXACT.value
-                    || !pointer.is_some_and(|p| self.pointer_depth(p) == Some(0))
+                    || pointer.is_none_or(|p| self.pointer_depth(p) != Some(0))
             })
     }
 

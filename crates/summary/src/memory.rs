@@ -318,7 +318,7 @@ impl Exec<'_> {
     /// into: what was hung up there is the structure's, also when it is moved about.
     fn is_inside_structure(&self, base: Base) -> bool {
         self.kind(base) == BaseKind::Pointee
-            && !self.terms.as_pointee(base).is_some_and(|p| self.pointer_depth(p) == Some(0))
+            && self.terms.as_pointee(base).is_none_or(|p| self.pointer_depth(p) != Some(0))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one update, fully described")]
