@@ -210,7 +210,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn comparison(&self, cmp: Cmp, lhs: Term, rhs: Term) -> Bool {
-        let bits = u32::from(self.terms.bits(lhs).max(self.terms.bits(rhs)).max(8));
+        let bits = u32::from(self.terms.bits(lhs).max(self.terms.bits(rhs)).max(2));
         let (a, b) = (self.sized(lhs, bits), self.sized(rhs, bits));
         match cmp {
             Cmp::Eq => a.eq(&b),
