@@ -79,7 +79,8 @@ pub fn build(
     let builder =
         Builder { program, watch, tools, folder, compiler: Compiler::new(tools.clang.clone()) };
     let mut maps = builder.units()?;
-    let getopt = builder.getopt()?;
+    let (getopt, map) = builder.getopt()?;
+    maps.push(map);
     let executable = builder.link(&getopt)?;
     maps.sort_by_key(|m| m.unit);
     Ok(Built { executable, map: ProgramMap::new(maps) })
@@ -127,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// Our own getopt, as one more unit: options are then followed through it.
-    fn getopt(&self) -> Result<PathBuf, ValidateError> {
+    fn getopt(&self) -> Result<(PathBuf, UnitMap), ValidateError> {
         let source = self.file("getopt.c");
         self.write(&source, GETOPT_SOURCE.as_bytes())?;
         let unit = Unit {
@@ -138,8 +139,8 @@ impl Builder<'_> {
             output: None,
         };
         let index = self.program.units.len();
-        self.compile(index, &unit, "getopt.c")?;
-        Ok(self.object(index))
+        let map = self.compile(index, &unit, "getopt.c")?;
+        Ok((self.object(index), map))
     }
 
     fn compile(&self, index: usize, unit: &Unit, name: &str) -> Result<UnitMap, ValidateError> {

@@ -165,7 +165,13 @@ impl<'a> Search<'a> {
             let best = leak.qualifier < Qualifier::StillReferenced && leak.on_path;
             return best || since >= (self.options.budget / 10).min(Duration::from_secs(3));
         }
-        self.stats.covering >= ENOUGH_COVERING && self.stats.runs - self.last_news > STALE_RUNS
+        if self.stats.runs - self.last_news <= STALE_RUNS {
+            return false;
+        }
+        match self.stats.covering {
+            0 => self.infeasibility().is_some(),
+            n => n >= ENOUGH_COVERING,
+        }
     }
 
     fn execute(&mut self, input: Input) -> Result<(), ValidateError> {
