@@ -144,7 +144,7 @@ fn programs_become_their_fixed_twins() {
     let cases = cases();
     assert!(cases.len() >= 60, "only {} programs", cases.len());
     let alone = cases.iter().filter(|c| c.fixed.is_none()).count();
-    assert!(alone * 4 >= cases.len(), "only {alone} programs have no safe fix");
+    assert!(alone * 3 >= cases.len(), "only {alone} programs have no safe fix");
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {

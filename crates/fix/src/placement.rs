@@ -269,7 +269,7 @@ impl<'v> Finder<'v> {
         let statement = self.view.statement(offset)?;
         let target = self.target(statement)?;
         let calls = self.view.find(statement.node, |n| n.kind() == "call_expression");
-        let call = calls.iter().copied().filter(|c| c.start_byte() == offset).last()?;
+        let call = calls.iter().copied().rfind(|c| c.start_byte() == offset)?;
         let text = self.view.source(call).to_owned();
         if statement.node.kind() != "expression_statement" {
             return None;

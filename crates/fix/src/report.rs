@@ -103,7 +103,7 @@ fn proven(applicability: Applicability) -> Vec<String> {
     list.extend([
         "the patched units compile without new warnings",
         "the leak is gone",
-        "no other leak appears",
+        "no leak appears that was not there before",
     ]);
     list.into_iter().map(str::to_owned).collect()
 }

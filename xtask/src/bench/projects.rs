@@ -84,13 +84,6 @@ pub const PROJECTS: &[BenchProject] = &[
         configure: "autoreconf -fi && ./configure && make clean",
         build: "make -j2",
     },
-    BenchProject {
-        name: "sqlite3",
-        build_system: "autotools, one large unit",
-        packages: &["tcl"],
-        configure: "./configure --disable-tcl --disable-readline && make sqlite3.c && rm -f *.lo *.o",
-        build: "make -j2 sqlite3",
-    },
 ];
 
 impl BenchProject {

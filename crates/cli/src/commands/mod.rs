@@ -11,7 +11,9 @@ mod init;
 mod ir;
 mod man;
 mod models;
+mod replay;
 mod report;
+mod validate;
 
 use crate::args::Cli;
 use crate::ui::Ui;
@@ -24,6 +26,10 @@ use std::process::ExitCode;
 pub enum Command {
     /// Find leaks
     Check(check::CheckArgs),
+    /// Run the program into its leaks: verdicts, and witnesses that anyone can run
+    Validate(validate::ValidateArgs),
+    /// Run a witness of `validate` again
+    Replay(replay::ReplayArgs),
     /// Mend leaks with safe patches
     Fix(fix::FixArgs),
     /// Tell all about one leak of the last check
@@ -53,6 +59,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let ui = Ui::new(cli.quiet, cli.verbose);
     match cli.command {
         Command::Check(args) => check::run(&args, &ui),
+        Command::Validate(args) => validate::run(&args, &ui),
+        Command::Replay(args) => replay::run(&args, &ui),
         Command::Fix(args) => fix::run(&args, &ui),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args, &ui),

@@ -21,6 +21,9 @@ pub(super) type NodeId = u32;
 /// A pointer that is dereferenced may lead to this many different contents.
 const MAX_CLASSES: usize = 24;
 
+/// A set with more locations says hardly anything: it becomes `UNKNOWN`, and what is in it escapes.
+const MAX_SET: usize = 2048;
+
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Val {
@@ -87,6 +90,8 @@ struct Node {
     seen: u32,
     /// Holds `UNKNOWN`: then escaped objects are meant already, and are left out.
     unknown: bool,
+    /// Grew beyond `MAX_SET`.
+    wide: bool,
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
 }
@@ -108,6 +113,9 @@ pub(super) struct Solver {
     pub resolved_calls: Vec<(u32, Loc)>,
     /// Dereferenced nodes with many pointees.
     crowded: Vec<NodeId>,
+    /// Nodes that grew beyond `MAX_SET`, and how many of them escape already.
+    wide: Vec<NodeId>,
+    widened: usize,
     /// Objects that escaped and that nobody has looked at yet.
     pub escaped_objects: Vec<Obj>,
     pub stats: SolverStats,
@@ -138,6 +146,8 @@ impl Solver {
             escape: 0,
             resolved_calls: Vec::new(),
             crowded: Vec::new(),
+            wide: Vec::new(),
+            widened: 0,
             escaped_objects: Vec::new(),
             stats: SolverStats::default(),
         };
@@ -196,6 +206,15 @@ impl Solver {
         if n.set.insert(loc) {
             n.unknown |= loc == UNKNOWN;
             self.mark(node);
+            self.note_width(node);
+        }
+    }
+
+    fn note_width(&mut self, node: NodeId) {
+        let n = &mut self.nodes[node as usize];
+        if n.set.len() > MAX_SET && !n.wide {
+            n.wide = true;
+            self.wide.push(node);
         }
     }
 
@@ -236,6 +255,7 @@ impl Solver {
         self.nodes[src as usize].set = log;
         if grew {
             self.mark(dst);
+            self.note_width(dst);
         }
     }
 
@@ -351,10 +371,39 @@ impl Solver {
     /// One wave. Afterwards `resolved_calls` and `escaped_objects` may ask for more constraints.
     pub fn wave(&mut self) {
         self.stats.waves += 1;
+        self.narrow();
         let order = self.merge_cycles();
         self.push_all(&order);
         self.use_all();
         self.merge_crowds();
+        self.widen();
+    }
+
+    /// Lets what the sets that grew too large hold escape, so that `UNKNOWN` stands for it.
+    fn widen(&mut self) {
+        while let Some(&node) = self.wide.get(self.widened) {
+            self.widened += 1;
+            if self.find(node) != self.find(self.escape) {
+                self.insert(node, UNKNOWN);
+                self.edge(node, self.escape);
+            }
+        }
+    }
+
+    /// Takes from large sets what `UNKNOWN` stands for by now.
+    fn narrow(&mut self) {
+        for i in 0..self.widened {
+            let node = self.find(self.wide[i]);
+            if node == self.find(self.escape) {
+                continue;
+            }
+            let n = &mut self.nodes[node as usize];
+            if n.unknown && n.set.len() > MAX_SET {
+                let escaped = &self.mem.escaped;
+                let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
+                n.set.retain([&mut n.pushed, &mut n.seen], keep);
+            }
+        }
     }
 
     /// Merges strongly connected nodes. Returns representatives, sources first.
@@ -413,12 +462,14 @@ impl Solver {
             node.set.insert(loc);
         }
         node.unknown |= gone.unknown;
+        node.wide |= gone.wide;
         node.successors.extend(gone.successors);
         if let Some(uses) = gone.uses {
             node.seen = 0;
             node.uses.get_or_insert_default().extend(*uses);
         }
         self.mark(a);
+        self.note_width(a);
     }
 
     fn push_all(&mut self, order: &[NodeId]) {
