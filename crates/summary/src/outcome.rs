@@ -84,6 +84,7 @@ impl Exec<'_> {
     fn outcomes(&mut self) -> Vec<(State, Option<Term>)> {
         let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
         for (state, value) in self.pruned_exits() {
+            let state = self.settled(state);
             let key = self.outcome_key(&state, value);
             let full = list.len() >= MAX_OUTCOMES;
             let alike = (0..list.len()).filter(|&i| list[i].0.0 == key.0);
@@ -99,8 +100,7 @@ impl Exec<'_> {
         }
         let mut cut = FxHashMap::default();
         let mut outcomes = Vec::new();
-        for (_, state, value) in list {
-            let mut state = self.settled(state);
+        for (key, mut state, value) in list {
             let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
             for (cell, t) in cells {
                 let short = self.shortened(t, &mut cut);
@@ -109,7 +109,7 @@ impl Exec<'_> {
                     self.escape_lost(&mut state, t, short);
                 }
             }
-            let value = value.map(|v| self.shortened(v, &mut cut));
+            let value = value.map(|v| self.shortened_result(v, key.0, &mut cut));
             outcomes.push((state, value));
         }
         outcomes
@@ -149,6 +149,28 @@ impl Exec<'_> {
         short
     }
 
+    /// A shortened result is still of its kind: an error code stays an error code.
+    fn shortened_result(
+        &mut self,
+        t: Term,
+        kind: Returned,
+        cut: &mut FxHashMap<Term, Term>,
+    ) -> Term {
+        let short = self.shortened(t, cut);
+        let bits = self.terms.bits(t);
+        if short == t || bits < 2 {
+            return short;
+        }
+        let most = if bits >= 64 { i64::MAX } else { (1i64 << (bits - 1)) - 1 };
+        let range = match kind {
+            Returned::Negative => (-most - 1, -1),
+            Returned::Positive => (1, most),
+            _ => return short,
+        };
+        let name = self.function.source_name.clone();
+        self.symbol_in(bits, Some(range), What::Unknown, &name, Loc::default())
+    }
+
     /// Pointers that a shortened value does not mention any more are out of sight.
     fn escape_lost(&mut self, state: &mut State, old: Term, new: Term) {
         if self.terms.bits(old) != 64 {
@@ -162,17 +184,21 @@ impl Exec<'_> {
         }
     }
 
-    /// The state with facts that its own path decides: the path is not told to callers.
+    /// The state with facts and pointers that its own path decides: the path is not told to
+    /// callers.
     fn settled(&mut self, mut state: State) -> State {
-        let facts: Vec<(Cell, Term)> = state
-            .mem
-            .iter()
-            .filter(|((_, slot), _)| matches!(slot, Slot::Live | Slot::Freed | Slot::Escaped))
-            .map(|(cell, t)| (*cell, *t))
-            .collect();
-        for (cell, t) in facts {
-            let simpler = self.pcs.simplify(&mut self.terms, state.pc, t);
-            state.mem.insert(cell, simpler);
+        let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
+        for ((base, slot), t) in cells {
+            let simpler = match slot {
+                Slot::Live | Slot::Freed | Slot::Escaped => {
+                    self.pcs.simplify(&mut self.terms, state.pc, t)
+                }
+                _ if slot.is_contents() && self.terms.has_addr(t) => self.pruned(&state, t),
+                _ => t,
+            };
+            if simpler != t {
+                state.mem.insert((base, slot), simpler);
+            }
         }
         state
     }
