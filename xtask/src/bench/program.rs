@@ -173,7 +173,7 @@ fn page(rows: &[Row]) -> Result<String> {
     Ok(out)
 }
 
-/// The slope of the line through (log instructions, log cost).
+/// The slope of the line through (log instructions, log cost); fewer than five points say nothing.
 fn growth(rows: &[Row]) -> Option<f64> {
     let measurable = rows.iter().filter(|r| r.cost.total() >= 0.05);
     let points: Vec<(f64, f64)> =
@@ -183,5 +183,5 @@ fn growth(rows: &[Row]) -> Option<f64> {
     let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
     let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
-    (points.len() > 2 && variance > 0.0).then(|| covariance / variance)
+    (points.len() >= 5 && variance > 0.0).then(|| covariance / variance)
 }
