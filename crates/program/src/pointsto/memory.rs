@@ -74,10 +74,6 @@ impl Classes {
         root
     }
 
-    pub fn anys(&self, class: u32) -> (u32, u32) {
-        let c = &self.classes[class as usize];
-        (c.read, c.write)
-    }
     fn get(&self, class: u32) -> &Class {
         &self.classes[class as usize]
     }

@@ -70,6 +70,14 @@ impl LocSet {
         self.bitmap = Some(bitmap);
     }
 
+    /// Keeps only what `keep` says, in order. What went must not be inserted again.
+    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        self.log.retain(|&loc| keep(loc));
+        if self.log.len() <= LINEAR {
+            self.bitmap = None;
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.log.len()
     }

@@ -21,6 +21,9 @@ pub(super) type NodeId = u32;
 /// A pointer that is dereferenced may lead to this many different contents.
 const MAX_CLASSES: usize = 24;
 
+/// A set with `UNKNOWN` keeps the names of escaped objects while it is not larger than this.
+const MAX_NAMED: usize = 16;
+
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Val {
@@ -75,6 +78,13 @@ struct Node {
     unknown: bool,
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
+}
+
+impl Node {
+    /// It is too large to name objects that `UNKNOWN` stands for.
+    fn absorbs(&self) -> bool {
+        self.unknown && self.set.len() > MAX_NAMED
+    }
 }
 
 pub(super) struct Solver {
@@ -338,6 +348,7 @@ impl Solver {
     pub fn wave(&mut self) {
         self.stats.waves += 1;
         let order = self.merge_cycles();
+        self.absorb_all();
         self.push_all(&order);
         self.use_all();
         self.merge_crowds();
@@ -362,15 +373,43 @@ impl Solver {
         let mut targets = Vec::new();
         starts.push(0);
         for n in 0..self.nodes.len() {
-            for i in 0..self.nodes[n].successors.len() {
-                let to = self.nodes[n].successors[i];
-                let to = self.find(to);
-                self.nodes[n].successors[i] = to;
-                targets.push(to);
-            }
+            self.shorten_successors(n as NodeId);
+            targets.extend_from_slice(&self.nodes[n].successors);
             starts.push(targets.len() as u32);
         }
         scc::Graph { starts, targets }
+    }
+
+    /// Merged nodes leave edges that are there twice, or lead back: they would be pushed along each
+    /// time.
+    fn shorten_successors(&mut self, node: NodeId) {
+        let mut list = std::mem::take(&mut self.nodes[node as usize].successors);
+        for to in &mut list {
+            *to = self.find(*to);
+        }
+        list.sort_unstable();
+        list.dedup();
+        list.retain(|&to| to != node);
+        self.nodes[node as usize].successors = list;
+    }
+
+    /// `UNKNOWN` means every escaped object: next to it they need no names. Without this, one
+    /// pointer that goes out of sight fills most sets of a program with all that escapes.
+    fn absorb(&mut self, node: NodeId) {
+        let n = &mut self.nodes[node as usize];
+        let escaped = &self.mem.escaped;
+        let keep = |loc: Loc| !escaped[loc as usize];
+        let kept = |to: u32| n.set.as_slice()[..to as usize].iter().filter(|&&l| keep(l)).count();
+        (n.pushed, n.seen) = (kept(n.pushed) as u32, kept(n.seen) as u32);
+        n.set.retain(keep);
+    }
+
+    fn absorb_all(&mut self) {
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].absorbs() {
+                self.absorb(node as NodeId);
+            }
+        }
     }
 
     /// Puts `b` into `a`. The cursors restart: each side's uses must see the other's elements.
@@ -487,7 +526,10 @@ impl Solver {
             self.crowded.push(node);
         }
         for &loc in &fresh {
-            self.use_one(&uses, loc);
+            let meant = self.nodes[node as usize].absorbs() && self.mem.escaped[loc as usize];
+            if !meant {
+                self.use_one(&uses, loc);
+            }
         }
         // A use may have added to this very node meanwhile.
         match &mut self.nodes[node as usize].uses {
