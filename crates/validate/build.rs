@@ -12,7 +12,16 @@ fn main() {
     let mut rustc = Command::new(env("RUSTC"));
     rustc.args(["--edition", "2024", "--crate-name", "leakproof_rt", "--crate-type", "staticlib"]);
     rustc.args(["--cfg", "feature=\"runtime\"", "--cfg", "leakproof_standalone"]);
-    rustc.args(["-C", "opt-level=3", "-C", "panic=abort", "-C", "lto=fat", "-C", "codegen-units=1"]);
+    rustc.args([
+        "-C",
+        "opt-level=3",
+        "-C",
+        "panic=abort",
+        "-C",
+        "lto=fat",
+        "-C",
+        "codegen-units=1",
+    ]);
     rustc.args(["-C", "strip=debuginfo", "--cap-lints", "allow"]);
     rustc.arg("--target").arg(env("TARGET")).arg("-o").arg(&out).arg(source.join("lib.rs"));
     let status = rustc.status();

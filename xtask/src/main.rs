@@ -1,6 +1,7 @@
 //! Developer tasks, run with `cargo xtask TASK`.
 //!
 //!     cargo xtask bench frontend [PROJECT...]   docs/benchmarks/frontend.md from a real run
+//!     cargo xtask bench program [PROJECT...]    docs/benchmarks/program.md from a real run
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -13,8 +14,12 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
+        ["bench", "program", projects @ ..] => bench::program::run(projects),
         ["bench-load", rest @ ..] => bench::load::run(rest),
+        ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
-        _ => bail!("usage: cargo xtask (bench frontend [PROJECT...] | fixtures [-v] [FILTER])"),
+        _ => bail!(
+            "usage: cargo xtask (bench frontend|program [PROJECT...] | fixtures [-v] [FILTER])"
+        ),
     }
 }

@@ -64,6 +64,9 @@ fn is_compiler_flag(argument: &OsStr) -> bool {
     let bytes = argument.as_bytes();
     match bytes {
         [b'@', _, ..] => true,
+        // Ours, though it starts like one of the compiler's.
+        b"--stdin" => false,
+        [b'-', b'-', ..] if bytes.starts_with(b"--stdin=") => false,
         [b'-', b'-', ..] => ["--sysroot", "--target", "--std", "--gcc-toolchain", "--include"]
             .iter()
             .any(|p| bytes.starts_with(p.as_bytes())),

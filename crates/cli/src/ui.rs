@@ -65,8 +65,9 @@ impl Ui {
             .map(|m| m.functions.values().filter(|f| f.is_definition()).count())
             .sum();
         self.note(&format!(
-            "{}, {functions} functions, {} from the cache, {} skipped, {:.2} s",
+            "{}, {}, {} from the cache, {} skipped, {:.2} s",
             count(loaded.modules.len(), "unit"),
+            count(functions, "function"),
             timings.cached,
             loaded.skipped.len(),
             timings.wall.as_secs_f64()

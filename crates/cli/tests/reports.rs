@@ -190,8 +190,9 @@ fn an_earlier_result_renders_like_a_fresh_one() {
 #[test]
 fn a_result_that_cannot_be_written_leaves_nothing() {
     let s = leaky();
-    s.run(["check", "-q", "leaky.c", "-o", "no/such/dir/out.txt"])
-        .assert_refused(&["no/such/dir/out.txt"]);
+    let run = s.run(["check", "-q", "leaky.c", "-o", "no/such/dir/out.txt"]);
+    run.assert_refused(&["cannot write no/such/dir/out.txt: No such file or directory"]);
+    assert!(!run.stderr.contains(".tmp"), "{}", run.stderr);
     s.write("mine/notes.txt", "keep me");
     s.run(["check", "-q", "leaky.c", "--format", "html", "-o", "mine"])
         .assert_refused(&["mine exists and is not a leakproof report"]);

@@ -10,7 +10,7 @@ use crate::component::Env;
 use crate::describe::Describe;
 use leakproof_findings::Location;
 use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
-use leakproof_ir::{InstId, Linkage, Loc};
+use leakproof_ir::{Callee, InitValue, InstId, InstKind, Linkage, Loc, ValueKind};
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{
@@ -139,16 +139,42 @@ fn watches_in(program: &Program, watch: &[Watch], f: FuncRef) -> Vec<usize> {
 /// them are known and release the object through it, their answers stand for its own.
 pub fn settle(program: &Program, calls: &CallGraph, mut all: Vec<Judgement>) -> Vec<Judgement> {
     let answered: BTreeSet<(usize, FuncRef)> = all.iter().map(|j| (j.watch, j.func)).collect();
+    let foreign = |j: &Judgement| j.problems.iter().any(|p| p.kind == ProblemKind::Foreign);
+    if !all.iter().any(foreign) {
+        return all;
+    }
+    let taken = taken_addresses(program);
     for judgement in &mut all {
         let f = judgement.func;
         let internal = program.function(f).linkage == Linkage::Internal;
         let callers = calls.callers_of(f);
-        let all_known = (internal || program.is_closed(f.module)) && !callers.is_empty();
+        let all_known =
+            (internal || program.is_closed(f.module)) && !callers.is_empty() && !taken.contains(&f);
         if all_known && callers.iter().all(|c| answered.contains(&(judgement.watch, *c))) {
             judgement.problems.retain(|p| p.kind != ProblemKind::Foreign);
         }
     }
     all
+}
+
+/// Functions whose address is a value somewhere: who calls them is not known for sure.
+fn taken_addresses(program: &Program) -> BTreeSet<FuncRef> {
+    let mut taken = BTreeSet::new();
+    for (m, module) in program.modules().iter().enumerate() {
+        let m = m as u32;
+        let values = module.functions.values().flat_map(|f| f.values.values());
+        let used = values.filter_map(|v| match v.kind {
+            ValueKind::Function(f) => Some(f),
+            _ => None,
+        });
+        let entries = module.globals.values().filter_map(|g| g.init.as_ref()).flatten();
+        let initial = entries.filter_map(|e| match e.value {
+            InitValue::Function(f) => Some(f),
+            _ => None,
+        });
+        taken.extend(used.chain(initial).map(|f| program.resolve(m, f).func()));
+    }
+    taken
 }
 
 /// Judges the watched releases of a function that was run with its log kept.
@@ -196,6 +222,10 @@ impl Judge<'_, '_> {
         if !direct && releases.is_empty() {
             return false;
         }
+        if self.may_be_returned_to() {
+            let at = self.exec.place(self.exec.function.loc);
+            self.say(ProblemKind::Undecided, at, "a long jump may come back into the function");
+        }
         let mut effective = false;
         for release in &releases {
             effective |= self.release(watch, release);
@@ -206,10 +236,21 @@ impl Judge<'_, '_> {
         }
         for touch in &audit.touches {
             if self.is_watched(watch, touch.inst) {
-                self.own_access(touch);
+                self.own_access(watch, touch);
             }
         }
         true
+    }
+
+    /// Whether the function calls `setjmp`.
+    fn may_be_returned_to(&self) -> bool {
+        const NAMES: [&str; 4] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"];
+        self.exec.body.insts.values().any(|inst| match &inst.kind {
+            InstKind::Call { callee: Callee::Direct(f), .. } => {
+                NAMES.contains(&self.exec.module.functions[*f].name.as_str())
+            }
+            _ => false,
+        })
     }
 
     fn is_watched_release(&self, watch: &Watch, release: &Release) -> bool {
@@ -387,13 +428,13 @@ impl Judge<'_, '_> {
     }
 
     /// What the inserted text itself reads must be there.
-    fn own_access(&mut self, touch: &Touch) {
+    fn own_access(&mut self, watch: &Watch, touch: &Touch) {
         if touch.kind != TouchKind::Access {
             return;
         }
         let path = self.exec.pcs.formula(&mut self.exec.terms, touch.state.pc);
         for &pointer in &touch.pointers {
-            if self.may_be_null(touch, path, pointer) {
+            if self.may_be_null(watch, touch, path, pointer) {
                 self.say(ProblemKind::NullOwner, touch.at, "it goes through what may be null");
             }
             for (base, when) in self.exec.targets(&touch.state, pointer) {
@@ -406,8 +447,8 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Null is possible, and no access before would have failed on it.
-    fn may_be_null(&mut self, touch: &Touch, path: Term, pointer: Term) -> bool {
+    /// Null is possible, and no other access on the path would fail on it.
+    fn may_be_null(&mut self, watch: &Watch, touch: &Touch, path: Term, pointer: Term) -> bool {
         let null = self.exec.terms.is_null(pointer);
         let mut through_null = self.exec.terms.and2(path, null);
         if !self.possible(through_null) {
@@ -416,13 +457,13 @@ impl Judge<'_, '_> {
         let bases: Vec<Base> =
             self.exec.targets(&touch.state, pointer).into_iter().map(|(b, _)| b).collect();
         let audit = self.audit;
-        for earlier in audit.touches.iter().filter(|t| t.seq < touch.seq) {
-            if earlier.kind != TouchKind::Access {
+        for other in audit.touches.iter().filter(|t| t.inst != touch.inst) {
+            if other.kind != TouchKind::Access || self.is_watched(watch, other.inst) {
                 continue;
             }
-            let seen = self.exec.touched(earlier);
+            let seen = self.exec.touched(other);
             if seen.iter().any(|(b, _)| bases.contains(b)) {
-                let there = self.exec.pcs.formula(&mut self.exec.terms, earlier.state.pc);
+                let there = self.exec.pcs.formula(&mut self.exec.terms, other.state.pc);
                 let elsewhere = self.exec.terms.not(there);
                 through_null = self.exec.terms.and2(through_null, elsewhere);
             }

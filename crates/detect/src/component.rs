@@ -6,6 +6,7 @@
 use crate::Options;
 use crate::audit::{self, Judgement};
 use crate::finding;
+use crate::memo::Reuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
 use leakproof_findings::Finding;
@@ -32,6 +33,8 @@ pub struct Env<'a> {
     pub options: &'a Options,
     pub summaries: &'a Summaries,
     pub watched: &'a audit::Watched,
+    /// What an earlier analysis found out.
+    pub reuse: Option<&'a Reuse<'a>>,
 }
 
 /// What the analysis of one function gave.
@@ -53,6 +56,9 @@ pub struct Outcome {
 
 /// Analyses a component and publishes its summaries.
 pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
+    if let Some(outcomes) = taken_over(env, scc) {
+        return outcomes;
+    }
     let members: FxHashSet<FuncRef> = scc.iter().copied().collect();
     let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
     let rounds = if recursive { ROUNDS } else { 1 };
@@ -74,6 +80,17 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
         env.summaries.set(f, summary);
     }
     outcomes
+}
+
+/// The results of a component that did not change since the analysis before.
+fn taken_over(env: &Env<'_>, scc: &[FuncRef]) -> Option<Vec<Outcome>> {
+    let known: Option<Vec<_>> = scc.iter().map(|&f| env.reuse?.get(f)).collect();
+    let outcomes = scc.iter().zip(known?).map(|(&f, (summary, findings))| {
+        env.summaries.set(f, summary);
+        let name = env.program.function(f).source_name.clone();
+        Outcome { name, findings, ..Outcome::default() }
+    });
+    Some(outcomes.collect())
 }
 
 /// One function in one round. A panic skips the function with a note.

@@ -9,12 +9,14 @@ mod audit;
 mod component;
 mod describe;
 mod finding;
+mod memo;
 mod options;
 mod pairs;
 mod path;
 mod schedule;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
+pub use memo::Memo;
 pub use options::Options;
 pub use pairs::{Given, Pair, Releaser};
 
@@ -25,7 +27,7 @@ use leakproof_program::{Andersen, CallGraph, Program};
 
 /// Finds the leaks of a program.
 pub fn check(program: &Program, models: &Library, options: &Options) -> Report {
-    examine(program, models, options).report
+    examine(program, models, options, None).0.report
 }
 
 /// The leaks of a program, and what `Options::watch` and `Options::pairs` asked for.
@@ -38,18 +40,29 @@ pub struct Examination {
     pub releasers: Vec<Releaser>,
 }
 
-/// Finds the leaks of a program and judges its watched releases.
-pub fn examine(program: &Program, models: &Library, options: &Options) -> Examination {
+/// Finds the leaks of a program and judges its watched releases. `before`: what the analysis of the
+/// program kept (with `Options::pairs`) before these modules changed.
+pub fn examine(
+    program: &Program,
+    models: &Library,
+    options: &Options,
+    before: Option<(&Memo, &[u32])>,
+) -> (Examination, Memo) {
     let points_to = Andersen::solve(program, models);
     let calls = CallGraph::build(program, &points_to, models);
-    let mut outcomes = schedule::run(program, &calls, models, options);
+    let reuse = before.map(|(memo, changed)| {
+        memo.reuse(&calls, &changed.iter().copied().collect())
+    });
+    let (mut outcomes, memo) = schedule::run(program, &calls, models, options, reuse.as_ref());
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
     let judgements = audit::settle(program, &calls, judgements);
-    let mut releasers: Vec<Releaser> = outcomes.iter_mut().filter_map(|o| o.releaser.take()).collect();
+    let mut releasers: Vec<Releaser> =
+        outcomes.iter_mut().filter_map(|o| o.releaser.take()).collect();
     releasers.sort();
     releasers.dedup();
     let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();
-    Examination { report: report(program, outcomes, options), judgements, pairs, releasers }
+    let report = report(program, outcomes, options);
+    (Examination { report, judgements, pairs, releasers }, memo)
 }
 
 fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {
@@ -99,9 +112,14 @@ fn better_first(a: &Finding, b: &Finding) -> std::cmp::Ordering {
     })
 }
 
-/// What makes two findings the same cause: the allocation, and at level 1 the leak point.
+/// What makes two findings the same cause: the allocation, and at level 1 the leak point. An
+/// object lost in a function that did not allocate it is lost for whoever calls it: there the
+/// leak point alone counts.
 fn cause(f: &Finding, level: u8) -> (String, u32, u32, String, u32, u32) {
     let (a, l) = (&f.alloc, &f.leak);
+    if a.function != f.function {
+        return (l.file.clone(), 0, 0, f.function.clone(), l.line, l.column);
+    }
     let (line, column) = if level >= 2 { (0, 0) } else { (l.line, l.column) };
     (a.file.clone(), a.line, a.column, f.function.clone(), line, column)
 }

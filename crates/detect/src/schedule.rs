@@ -2,6 +2,7 @@
 
 use crate::Options;
 use crate::component::{self, Outcome};
+use crate::memo::{Memo, Reuse};
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_summary::Summary;
@@ -45,7 +46,8 @@ pub fn run(
     calls: &CallGraph,
     models: &Library,
     options: &Options,
-) -> Vec<Outcome> {
+    reuse: Option<&Reuse<'_>>,
+) -> (Vec<Outcome>, Memo) {
     let summaries = Summaries::new(calls);
     let watched = crate::audit::watched(program, calls, &options.watch);
     let env = component::Env {
@@ -55,6 +57,7 @@ pub fn run(
         options,
         summaries: &summaries,
         watched: &watched,
+        reuse,
     };
     let work = || {
         let mut outcomes: Vec<(usize, Vec<Outcome>)> = Vec::new();
@@ -64,14 +67,27 @@ pub fn run(
             );
         }
         outcomes.sort_by_key(|(i, _)| *i);
-        outcomes.into_iter().flat_map(|(_, o)| o).collect()
+        outcomes.into_iter().flat_map(|(_, o)| o).collect::<Vec<Outcome>>()
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(options.jobs).stack_size(STACK_BYTES).build();
-    match pool {
+    let outcomes = match pool {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
+    };
+    let memo = if options.pairs { memo(calls, &summaries, &outcomes) } else { Memo::default() };
+    (outcomes, memo)
+}
+
+/// Everything that a later analysis may take over.
+fn memo(calls: &CallGraph, summaries: &Summaries, outcomes: &[Outcome]) -> Memo {
+    let mut memo = Memo::default();
+    for (&f, outcome) in calls.sccs().iter().flatten().zip(outcomes) {
+        if let Some(summary) = summaries.get(f) {
+            memo.keep(f, summary, &outcome.findings);
+        }
     }
+    memo
 }
 
 /// Components grouped so that all callees of a group are in earlier groups.

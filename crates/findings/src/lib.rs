@@ -44,8 +44,12 @@ pub struct Finding {
     /// Stable fingerprint: survives edits elsewhere in the file.
     pub id: String,
     pub kind: Kind,
-    /// What leaks: `memory`, or another resource family (`file`, `dir`, ...) when enabled.
+    /// What leaks: `memory`, another family of memory (`new`, `curl.slist`), or a family of other
+    /// resources (`file`, `dir`, ...) when enabled.
     pub family: String,
+    /// The object is no memory but another resource: a file, a lock, a handle.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resource: bool,
     /// Where the object is lost or forgotten: where a person would put the fix.
     pub function: String,
     /// The variable or access path that held the last reference (`p`, `queue.buf`); may be empty.

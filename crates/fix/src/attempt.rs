@@ -5,6 +5,7 @@ use crate::holder::root_of;
 use crate::op::Op;
 use crate::placement::Placement;
 use crate::releaser::Way;
+use crate::style;
 use crate::view::View;
 use leakproof_detect::{Problem, ProblemKind};
 use leakproof_findings::Finding;
@@ -64,6 +65,8 @@ pub struct Plan {
     pub null: &'static str,
     /// The condition under which the object was made, when it can be asked again.
     pub made_if: Option<String>,
+    /// Calls have a space before the parenthesis.
+    pub space: bool,
 }
 
 impl Plan {
@@ -81,7 +84,9 @@ impl Plan {
         let null_at = declared.and_then(|d| d.uninitialised);
         let null = if view.cxx { "nullptr" } else { "NULL" };
         let made_if = made_if(view, function, finding);
-        Plan { finding: finding.clone(), holder, placements, ways, null_at, null, made_if }
+        let space = style::spaced_calls(view, function);
+        let finding = finding.clone();
+        Plan { finding, holder, placements, ways, null_at, null, made_if, space }
     }
 
     /// The ops of an attempt.
@@ -89,7 +94,7 @@ impl Plan {
         let way = self.ways.get(attempt.way)?;
         let placement = self.placements.get(attempt.placement)?;
         let text = |holder: &str| {
-            let release = way.statement(holder, attempt.cast);
+            let release = way.statement(holder, attempt.cast, self.space);
             match (&attempt.guard, attempt.inner.as_slice()) {
                 (None, []) => release,
                 (None, inner) => format!("{}\n{release}", inner.join("\n")),
@@ -110,6 +115,8 @@ impl Plan {
     /// The attempt after one that got this feedback.
     pub fn next(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
         let better = match feedback {
+            // No other place would make a difference.
+            Feedback::Problems(problems) if problems.iter().any(is_final) => return None,
             Feedback::Problems(problems) => self.amended(attempt, problems),
             Feedback::NewLeak(new) => self.next_way(attempt).or_else(|| with_inner(attempt, new)),
             Feedback::Compiler(message)
@@ -157,6 +164,11 @@ impl Plan {
         };
         guard.map(|g| Attempt { guard: Some(g), ..attempt.clone() })
     }
+}
+
+/// Whether a problem is one of the object, not of the place.
+fn is_final(problem: &Problem) -> bool {
+    matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Inexact | ProblemKind::Undecided)
 }
 
 /// What the object holds is released before it, with the first way to do so.

@@ -29,7 +29,7 @@ pub fn find<'v>(
     let visible = declarations.into_iter().filter(|d| {
         d.start_byte() < offset && scope(*d).is_none_or(|s| s.byte_range().contains(&offset))
     });
-    visible.filter_map(|d| declarator(view, d, name)).last()
+    visible.filter_map(|d| declarator(view, d, name)).next_back()
 }
 
 /// The block in which a declaration holds; none for parameters.

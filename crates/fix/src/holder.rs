@@ -56,7 +56,7 @@ fn owned(
     sources: &Sources,
 ) -> Option<String> {
     let calls = view.find(statement, |n| n.kind() == "call_expression");
-    let call = calls.into_iter().filter(|c| c.byte_range().contains(&offset)).last()?;
+    let call = calls.into_iter().rfind(|c| c.byte_range().contains(&offset))?;
     let argument = view.source(call.child_by_field_name("arguments")?.named_child(0)?);
     let field = field_of_site(finding, sources, view.cxx)?;
     let path = match argument.strip_prefix('&') {

@@ -37,6 +37,9 @@ use releaser::Knowledge;
 use session::{Case, Session};
 use trial::Key;
 
+/// What a mended leak hid is mended after it, so deep at most.
+const MAX_LAYERS: usize = 4;
+
 /// Mends findings of a program. `examination` is that of the program as it is, with pairs.
 pub fn fix(
     workshop: &mut Workshop<'_>,
@@ -46,20 +49,33 @@ pub fn fix(
     sources: &Sources,
 ) -> Outcome {
     let knowledge = Knowledge::new(examination, models);
-    let mut planner = Planner { files: Files::default(), sources, workshop, knowledge: &knowledge };
-    let mut cases = Vec::new();
+    let mut files = Files::default();
     let mut refusals = Vec::new();
-    for finding in findings {
-        match planner.plan(finding) {
-            Ok(case) => cases.push(case),
-            Err(reason) => refusals.push(Refusal { finding: finding.clone(), reason }),
+    let mut cases = Vec::new();
+    let mut known: Vec<Key> = examination.report.leaks.iter().map(Key::of).collect();
+    let mut next = findings.to_vec();
+    let mut rounds = 0;
+    for _ in 0..MAX_LAYERS {
+        let mut planner = Planner { files, sources, workshop, knowledge: &knowledge };
+        for finding in next {
+            match planner.plan(&finding) {
+                Ok(case) => cases.push(case),
+                Err(reason) => refusals.push(Refusal { finding, reason }),
+            }
+        }
+        files = planner.files;
+        let mut session = Session::new(workshop, &files, sources, &knowledge, cases, known);
+        session.run();
+        rounds += session.rounds;
+        (cases, known, next) = (session.cases, session.known, session.hidden);
+        leakproof_findings::assign_ids(&mut next, sources);
+        if next.is_empty() {
+            break;
         }
     }
-    let files = planner.files;
-    let known = examination.report.leaks.iter().map(Key::of).collect();
-    let mut session = Session::new(workshop, &files, sources, &knowledge, cases, known);
-    session.run();
-    let (cases, rounds) = (session.cases, session.rounds);
+    let reason = "another leak hid it; run again after applying that fix";
+    let left = next.into_iter().map(|finding| Refusal { finding, reason: reason.to_owned() });
+    refusals.extend(left);
     report::outcome(cases, refusals, files, rounds)
 }
 

@@ -13,17 +13,25 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Op {
     /// Statements before one.
-    Before { at: usize, end: usize, lines: Vec<String>, brace: Option<Brace> },
+    Before { at: usize, end: usize, lines: Vec<Line>, brace: Option<Brace> },
     /// Statements after one that does not jump.
-    After { at: usize, end: usize, lines: Vec<String>, brace: Option<Brace> },
+    After { at: usize, end: usize, lines: Vec<Line>, brace: Option<Brace> },
     /// Statements at the end of a block: the offset of its closing brace.
-    BlockEnd { brace: usize, lines: Vec<String> },
+    BlockEnd { brace: usize, lines: Vec<Line> },
     /// An `else` with statements, for an `if` that ends here and has none.
-    Else { start: usize, end: usize, lines: Vec<String> },
+    Else { start: usize, end: usize, lines: Vec<Line> },
     /// Text put in at one place (` = NULL`).
     Insert { at: usize, text: String },
     /// A statement that becomes others.
-    Rewrite { at: usize, end: usize, lines: Vec<String>, brace: Option<Brace> },
+    Rewrite { at: usize, end: usize, lines: Vec<Line>, brace: Option<Brace> },
+}
+
+/// A statement that is added.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line {
+    pub text: String,
+    /// It releases; otherwise it is what stood there, or only prepares.
+    pub releases: bool,
 }
 
 /// The braces that a statement which stands alone needs: where its header (`if (...)`, `else`)
@@ -40,17 +48,17 @@ pub struct Brace {
 pub struct TextEdit {
     pub range: Range<usize>,
     pub text: String,
-    /// Parts of `text` by the op they come from.
-    pub parts: Vec<(usize, Range<usize>)>,
+    /// Parts of `text` by the op they come from, and whether they release.
+    pub parts: Vec<(usize, Range<usize>, bool)>,
 }
 
 /// All that happens at one statement.
 #[derive(Default)]
 struct Site {
     end: usize,
-    before: Vec<(usize, String)>,
-    instead: Option<(usize, Vec<String>)>,
-    after: Vec<(usize, String)>,
+    before: Vec<(usize, Line)>,
+    instead: Option<(usize, Vec<Line>)>,
+    after: Vec<(usize, Line)>,
     brace: Option<Brace>,
 }
 
@@ -84,7 +92,7 @@ pub fn conflict(a: &Op, b: &Op) -> bool {
 /// The edits for all ops of a file, in order of position. Ops that say the same are done once.
 pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<TextEdit> {
     let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
-    let mut block_ends: BTreeMap<usize, Vec<(usize, String)>> = BTreeMap::new();
+    let mut block_ends: BTreeMap<usize, Vec<(usize, Line)>> = BTreeMap::new();
     let mut edits = Vec::new();
     let mut done: Vec<&Op> = Vec::new();
     for (i, op) in ops.iter().enumerate() {
@@ -92,7 +100,7 @@ pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<Te
             continue;
         }
         done.push(op);
-        let tagged = |lines: &[String]| lines.iter().map(|l| (i, l.clone())).collect::<Vec<_>>();
+        let tagged = |lines: &[Line]| lines.iter().map(|l| (i, l.clone())).collect::<Vec<_>>();
         match op {
             Op::Before { at, end, lines, brace } => {
                 let site = sites.entry(*at).or_default();
@@ -119,7 +127,7 @@ pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<Te
                 edits.push(else_edit(view, &style(*start), i, (*start, *end), lines));
             }
             Op::Insert { at, text } => {
-                let parts = vec![(i, 0..text.len())];
+                let parts = vec![(i, 0..text.len(), false)];
                 edits.push(TextEdit { range: *at..*at, text: text.clone(), parts });
             }
         }
@@ -145,7 +153,7 @@ struct Layout<'s> {
 #[derive(Default)]
 struct Text {
     text: String,
-    parts: Vec<(usize, Range<usize>)>,
+    parts: Vec<(usize, Range<usize>, bool)>,
 }
 
 impl Text {
@@ -154,7 +162,8 @@ impl Text {
     }
 
     /// A line of an op; `\n` in it stands for a new line, `\t` after that for a step inwards.
-    fn own(&mut self, op: usize, text: &str, layout: &Layout<'_>) {
+    fn own(&mut self, op: usize, line: &Line, layout: &Layout<'_>) {
+        let text = &line.text;
         let start = self.text.len();
         let text = match layout.inline {
             true => text.replace("\n\t", " ").replace('\n', " "),
@@ -164,7 +173,7 @@ impl Text {
             }
         };
         self.text.push_str(&text);
-        self.parts.push((op, start..self.text.len()));
+        self.parts.push((op, start..self.text.len(), line.releases));
     }
 
     fn edit(self, range: Range<usize>) -> TextEdit {
@@ -224,7 +233,7 @@ fn after_statement(
     view: &View,
     layout: &Layout<'_>,
     end: usize,
-    added: &[(usize, String)],
+    added: &[(usize, Line)],
     close: Option<(String, Brace)>,
     edits: &mut Vec<TextEdit>,
 ) {
@@ -265,7 +274,7 @@ fn rest_of_line_is_comment(view: &View, end: usize) -> bool {
             && rest.windows(2).filter(|w| w == b"*/").count() == 1)
 }
 
-fn block_end_edit(view: &View, style: &Style, brace: usize, lines: &[(usize, String)]) -> TextEdit {
+fn block_end_edit(view: &View, style: &Style, brace: usize, lines: &[(usize, Line)]) -> TextEdit {
     let mut text = Text::default();
     if is_first_on_line(view, brace) {
         let inner = format!("{}{}", indent(view, brace), style.unit);
@@ -293,7 +302,7 @@ fn else_edit(
     style: &Style,
     op: usize,
     (start, end): (usize, usize),
-    lines: &[String],
+    lines: &[Line],
 ) -> TextEdit {
     let outer = indent(view, start);
     let inner = format!("{outer}{}", style.unit);

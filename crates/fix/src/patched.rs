@@ -4,6 +4,17 @@
 
 use crate::op::TextEdit;
 
+/// A stretch of new text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Index of the op it comes from.
+    pub op: usize,
+    /// Line and column; the end is exclusive.
+    pub start: (u32, u32),
+    pub end: (u32, u32),
+    pub releases: bool,
+}
+
 /// The new text of a file.
 #[derive(Clone, Debug)]
 pub struct Patched {
@@ -25,15 +36,16 @@ impl Patched {
         Some(Patched { text, edits })
     }
 
-    /// Where the text of each op is: index of the op, start and end as line and column.
-    pub fn parts(&self) -> Vec<(usize, (u32, u32), (u32, u32))> {
+    /// Where the text of each op is.
+    pub fn parts(&self) -> Vec<Part> {
         let mut list = Vec::new();
         let mut shift = 0isize;
         for edit in &self.edits {
             let start = edit.range.start.saturating_add_signed(shift);
-            for (op, part) in &edit.parts {
-                let from = self.position(start + part.start);
-                list.push((*op, from, self.position(start + part.end)));
+            for (op, range, releases) in &edit.parts {
+                let from = self.position(start + range.start);
+                let to = self.position(start + range.end);
+                list.push(Part { op: *op, start: from, end: to, releases: *releases });
             }
             shift += edit.text.len() as isize - edit.range.len() as isize;
         }
@@ -83,7 +95,7 @@ mod tests {
     use super::*;
 
     fn edit(range: std::ops::Range<usize>, text: &str) -> TextEdit {
-        TextEdit { range, text: text.to_owned(), parts: vec![(7, 0..text.len())] }
+        TextEdit { range, text: text.to_owned(), parts: vec![(7, 0..text.len(), true)] }
     }
 
     #[test]
@@ -94,7 +106,8 @@ mod tests {
         assert_eq!(patched.original(original, 3, 2), (2, 2));
         assert_eq!(patched.original(original, 2, 1), (2, 1));
         assert_eq!(patched.original(original, 1, 3), (1, 3));
-        assert_eq!(patched.parts()[0], (7, (2, 1), (3, 1)));
+        let part = Part { op: 7, start: (2, 1), end: (3, 1), releases: true };
+        assert_eq!(patched.parts()[0], part);
     }
 
     #[test]

@@ -5,13 +5,16 @@
 
 use crate::declared;
 use crate::holder::root_of;
-use crate::op::{Brace, Op};
+use crate::op::{Brace, Line, Op};
 use crate::view::{Slot, Statement, View};
 use leakproof_findings::{Event, Finding, Kind};
 use tree_sitter::Node;
 
 /// How many branches back from the leak are looked at.
 const BRANCHES: usize = 4;
+
+/// How many other exits are looked at.
+const MAX_EXITS: usize = 5;
 
 /// A statement to which something is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +77,8 @@ pub enum Placement {
 impl Placement {
     /// The ops for a release; `text` spells the release of an expression.
     pub fn ops(&self, holder: &str, text: &dyn Fn(&str) -> String) -> Vec<Op> {
-        let release = || vec![text(holder)];
+        let releasing = |holder: &str| Line { text: text(holder), releases: true };
+        let release = || vec![releasing(holder)];
         match self {
             Placement::Before(Target { at, end, brace }) => {
                 vec![Op::Before { at: *at, end: *end, lines: release(), brace: brace.clone() }]
@@ -87,22 +91,27 @@ impl Placement {
                 vec![Op::Else { start: *start, end: *end, lines: release() }]
             }
             Placement::HoistReturn { target, ty, value, name } => {
-                let lines = vec![declare(ty, name, value), text(holder), format!("return {name};")];
-                rewrite(target, lines)
+                let back = plain(format!("return {name};"));
+                rewrite(target, vec![declare(ty, name, value), releasing(holder), back])
             }
             Placement::SaveOld { target, ty, holder, statement, name } => {
-                rewrite(target, vec![declare(ty, name, holder), statement.clone(), text(name)])
+                let kept = plain(statement.clone());
+                rewrite(target, vec![declare(ty, name, holder), kept, releasing(name)])
             }
             Placement::Discard { target } => rewrite(target, release()),
             Placement::Name { target, ty, call, statement, name } => {
-                rewrite(target, vec![declare(ty, name, call), statement.clone(), text(name)])
+                let kept = plain(statement.clone());
+                rewrite(target, vec![declare(ty, name, call), kept, releasing(name)])
             }
             Placement::Resize { target, ty, holder, call, size, name } => {
                 let zero = size.as_ref().map(|s| format!(" && {s} != 0")).unwrap_or_default();
                 let lines = vec![
                     declare(ty, name, call),
-                    format!("if ({name} == NULL{zero})\n\t{}", text(holder)),
-                    format!("{holder} = {name};"),
+                    Line {
+                        text: format!("if ({name} == NULL{zero})\n\t{}", text(holder)),
+                        releases: true,
+                    },
+                    plain(format!("{holder} = {name};")),
                 ];
                 rewrite(target, lines)
             }
@@ -125,12 +134,16 @@ impl Placement {
     }
 }
 
-fn declare(ty: &str, name: &str, value: &str) -> String {
-    let space = if ty.ends_with('*') { "" } else { " " };
-    format!("{ty}{space}{name} = {value};")
+fn plain(text: String) -> Line {
+    Line { text, releases: false }
 }
 
-fn rewrite(target: &Target, lines: Vec<String>) -> Vec<Op> {
+fn declare(ty: &str, name: &str, value: &str) -> Line {
+    let space = if ty.ends_with('*') { "" } else { " " };
+    plain(format!("{ty}{space}{name} = {value};"))
+}
+
+fn rewrite(target: &Target, lines: Vec<Line>) -> Vec<Op> {
     let Target { at, end, brace } = target.clone();
     vec![Op::Rewrite { at, end, lines, brace }]
 }
@@ -166,6 +179,7 @@ impl<'v> Finder<'v> {
         }
         self.path_branches(offset);
         self.scope_end(offset);
+        self.other_exits();
         self.loop_end();
         self.last_use();
         let mut unique: Vec<Placement> = Vec::new();
@@ -255,7 +269,7 @@ impl<'v> Finder<'v> {
         let statement = self.view.statement(offset)?;
         let target = self.target(statement)?;
         let calls = self.view.find(statement.node, |n| n.kind() == "call_expression");
-        let call = calls.iter().copied().filter(|c| c.start_byte() == offset).last()?;
+        let call = calls.iter().copied().rfind(|c| c.start_byte() == offset)?;
         let text = self.view.source(call).to_owned();
         if statement.node.kind() != "expression_statement" {
             return None;
@@ -438,6 +452,19 @@ impl<'v> Finder<'v> {
             return;
         };
         self.end_of(scope);
+    }
+
+    /// The other ways out after the allocation: where several meet, the analysis may name the
+    /// wrong one.
+    fn other_exits(&mut self) {
+        let alloc = self.alloc_offset().unwrap_or(usize::MAX);
+        let returns = self.view.find(self.function, |n| n.kind() == "return_statement");
+        for node in returns.into_iter().filter(|n| n.start_byte() > alloc).take(MAX_EXITS) {
+            let statement = self.view.statement(node.start_byte());
+            if let Some(target) = statement.and_then(|s| self.target(s)) {
+                self.list.push(Placement::Before(target));
+            }
+        }
     }
 
     /// The end of the innermost loop body around the allocation.

@@ -24,7 +24,7 @@ pub struct Way {
 
 impl Way {
     /// The statement that releases what `holder` refers to; `cast` drops a `const`.
-    pub fn statement(&self, holder: &str, cast: bool) -> String {
+    pub fn statement(&self, holder: &str, cast: bool, space: bool) -> String {
         match self.name.as_str() {
             "operator delete[]" => return format!("delete[] {holder};"),
             "operator delete" => return format!("delete {holder};"),
@@ -37,7 +37,7 @@ impl Way {
             (Given::Address, None) => format!("&{holder}"),
             (Given::Owner, _) => owner(holder).unwrap_or_else(|| format!("&{holder}")),
         };
-        format!("{}({argument});", self.name)
+        format!("{}{}({argument});", self.name, if space { " " } else { "" })
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     fn statement(given: Given, holder: &str) -> String {
-        Way { name: "f".to_owned(), given, trusted: true }.statement(holder, false)
+        Way { name: "f".to_owned(), given, trusted: true }.statement(holder, false, false)
     }
 
     #[test]

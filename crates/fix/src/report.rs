@@ -69,7 +69,7 @@ fn edit(view: &View, file: &str, edit: &TextEdit) -> Edit {
 fn reason(plan: &Plan, attempt: &Attempt) -> String {
     let finding = &plan.finding;
     let place = plan.placements[attempt.placement].describe();
-    let way = plan.ways[attempt.way].statement(&plan.holder, false);
+    let way = plan.ways[attempt.way].statement(&plan.holder, false, false);
     let way = way.trim_end_matches(';');
     let mut text = format!(
         "The object that '{}' allocates at {}:{} is released by `{way}` {place}",
@@ -103,13 +103,13 @@ fn proven(applicability: Applicability) -> Vec<String> {
     list.extend([
         "the patched units compile without new warnings",
         "the leak is gone",
-        "no other leak appears",
+        "no leak appears that was not there before",
     ]);
     list.into_iter().map(str::to_owned).collect()
 }
 
 fn why_not(case: &Case) -> String {
-    let way = case.plan.ways.first().map(|w| w.statement(&case.plan.holder, false));
+    let way = case.plan.ways.first().map(|w| w.statement(&case.plan.holder, false, false));
     let way = way.unwrap_or_default();
     let way = way.trim_end_matches(';');
     match &case.first {

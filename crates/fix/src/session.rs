@@ -9,10 +9,11 @@ use crate::files::Files;
 use crate::holder::{field_of_site, is_writable};
 use crate::op::{Op, conflict};
 use crate::outcome::is_soft;
+use crate::placement::Placement;
 use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Workshop};
-use leakproof_detect::{Examination, Problem};
-use leakproof_findings::{Finding, Sources};
+use leakproof_detect::{Examination, Problem, ProblemKind};
+use leakproof_findings::{Finding, Kind, Sources};
 use std::collections::BTreeSet;
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
@@ -57,6 +58,11 @@ impl Case {
         self.plan.ops(&self.attempt)
     }
 
+    fn is_resize(&self) -> bool {
+        let placement = self.plan.placements.get(self.attempt.placement);
+        matches!(placement, Some(Placement::Resize { .. }))
+    }
+
     fn reject(&mut self, feedback: Feedback) {
         self.tries += 1;
         let next = self.plan.next(&self.attempt, &feedback);
@@ -99,6 +105,8 @@ pub struct Session<'s, 'p> {
     pub rounds: usize,
     /// Functions whose attempts are tried one at a time, because together they confuse each other.
     serial: BTreeSet<String>,
+    /// Leaks that others hid: they are mended after those.
+    pub hidden: Vec<Finding>,
 }
 
 impl<'s, 'p> Session<'s, 'p> {
@@ -110,8 +118,8 @@ impl<'s, 'p> Session<'s, 'p> {
         cases: Vec<Case>,
         known: Vec<Key>,
     ) -> Self {
-        let serial = BTreeSet::new();
-        Self { workshop, files, sources, knowledge, cases, known, rounds: 0, serial }
+        let (serial, hidden) = (BTreeSet::new(), Vec::new());
+        Self { workshop, files, sources, knowledge, cases, known, rounds: 0, serial, hidden }
     }
 
     pub fn run(&mut self) {
@@ -233,12 +241,17 @@ impl<'s, 'p> Session<'s, 'p> {
         let leaks = examination.report.leaks.iter();
         let found: Vec<(Key, &Finding)> =
             leaks.map(|f| (bench.original(f, self.files), f)).collect();
-        if self.blame_new_leaks(tried, &found) {
+        let hidden = self.hidden_among(tried, &found);
+        if self.blame_new_leaks(tried, &found, &hidden) {
             return;
         }
         let owners = bench.owners();
         for &i in tried {
-            let problems = problems_of(i, &owners, examination);
+            let mut problems = problems_of(i, &owners, examination);
+            if self.cases[i].is_resize() {
+                // What is given to a resizing function is on the heap or null.
+                problems.retain(|p| p.kind != ProblemKind::Foreign);
+            }
             let key = Key::of(&self.cases[i].plan.finding);
             let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
             let case = &mut self.cases[i];
@@ -250,13 +263,47 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let accepted: Vec<usize> =
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
+        self.take_hidden(&accepted, bench, hidden);
         self.check_warnings(&accepted);
+    }
+
+    /// A leaked owner hides what it holds. What a local still refers to when the function ends was
+    /// not lost by a release: it leaked before and is a finding of its own now.
+    fn hidden_among<'f>(
+        &self,
+        tried: &[usize],
+        found: &[(Key, &'f Finding)],
+    ) -> Vec<(Key, &'f Finding)> {
+        let is_hidden = |(key, finding): &&(Key, &Finding)| {
+            let known = self.known.iter().any(|k| k.same_object(key));
+            let there = tried.iter().any(|&i| self.function_of(i) == key.function);
+            !known && there && finding.kind == Kind::Forgotten
+        };
+        found.iter().filter(is_hidden).cloned().collect()
+    }
+
+    /// What accepted fixes uncovered is to be mended next.
+    fn take_hidden(&mut self, accepted: &[usize], bench: &Bench, hidden: Vec<(Key, &Finding)>) {
+        for (key, finding) in hidden {
+            if accepted.iter().any(|&i| self.function_of(i) == key.function) {
+                self.hidden.push(bench.restored(finding, self.files));
+                self.known.push(key);
+            }
+        }
     }
 
     /// Attempts after which the program has leaks that it did not have are rejected. True when
     /// there were any.
-    fn blame_new_leaks(&mut self, tried: &[usize], found: &[(Key, &Finding)]) -> bool {
-        let known = |key: &Key| self.known.iter().any(|k| k.same_object(key));
+    fn blame_new_leaks(
+        &mut self,
+        tried: &[usize],
+        found: &[(Key, &Finding)],
+        hidden: &[(Key, &Finding)],
+    ) -> bool {
+        let known = |key: &Key| {
+            let known = self.known.iter().chain(hidden.iter().map(|(k, _)| k));
+            known.into_iter().any(|k| k.same_object(key))
+        };
         let fresh: Vec<&(Key, &Finding)> = found.iter().filter(|(k, _)| !known(k)).collect();
         if fresh.is_empty() {
             return false;
@@ -289,7 +336,7 @@ impl<'s, 'p> Session<'s, 'p> {
             format!("{inside}{}", field_of_site(leak, self.sources, cxx)?)
         };
         let way = self.knowledge.of_family(&leak.family)?;
-        Some(way.statement(&path, false))
+        Some(way.statement(&path, false, plan.space))
     }
 
     /// Accepted attempts that make clang warn are taken back.
@@ -320,15 +367,14 @@ fn problems_of(case: usize, owners: &[Vec<usize>], examination: &Examination) ->
     let own = |watch: usize| owners.get(watch).is_some_and(|o| o.contains(&case));
     let judged: Vec<_> = examination.judgements.iter().filter(|j| own(j.watch)).collect();
     let mut problems: Vec<Problem> = judged.iter().flat_map(|j| j.problems.clone()).collect();
-    let effective = judged
-        .iter()
-        .any(|j| !j.problems.iter().any(|p| p.kind == leakproof_detect::ProblemKind::NoEffect));
+    let effective =
+        judged.iter().any(|j| !j.problems.iter().any(|p| p.kind == ProblemKind::NoEffect));
     // Declarations and moved statements release nothing, as long as something does.
     if effective {
-        problems.retain(|p| p.kind != leakproof_detect::ProblemKind::NoEffect);
+        problems.retain(|p| p.kind != ProblemKind::NoEffect);
     } else if judged.is_empty() {
         problems.push(Problem {
-            kind: leakproof_detect::ProblemKind::NoEffect,
+            kind: ProblemKind::NoEffect,
             line: 0,
             at: String::new(),
             note: "the compiler makes no code of it".to_owned(),

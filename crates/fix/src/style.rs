@@ -71,6 +71,17 @@ fn unit(view: &View, function: Node<'_>) -> String {
     "    ".to_owned()
 }
 
+/// Whether most calls of a function have a space before the parenthesis.
+pub fn spaced_calls(view: &View, function: Node<'_>) -> bool {
+    let calls = view.find(function, |n| n.kind() == "call_expression");
+    let spaced = calls.iter().filter(|call| {
+        let name = call.child_by_field_name("function").map(|n| n.end_byte());
+        let arguments = call.child_by_field_name("arguments").map(|n| n.start_byte());
+        name != arguments
+    });
+    spaced.count() * 2 > calls.len()
+}
+
 /// Whether blocks of statements open on a line of their own, by majority in the function, else in
 /// the file.
 fn brace_below(view: &View, function: Node<'_>) -> bool {

@@ -5,9 +5,9 @@
 
 use crate::files::{self, Files};
 use crate::op::Op;
-use crate::patched::Patched;
+use crate::patched::{Part, Patched};
 use crate::types;
-use leakproof_detect::{Examination, Options, Watch, examine};
+use leakproof_detect::{Examination, Memo, Options, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
 use leakproof_ir::Module;
@@ -22,6 +22,8 @@ pub struct Workshop<'p> {
     /// The unit of each module.
     units: Vec<&'p Unit>,
     modules: Vec<Module>,
+    /// What the analysis of the program as it is found out.
+    memo: Memo,
     models: &'p Library,
     options: Options,
 }
@@ -33,6 +35,13 @@ pub type Owned = (usize, Op);
 pub struct Bench {
     pub files: BTreeMap<String, (Patched, Vec<Owned>)>,
     overlay: Overlay,
+}
+
+/// New text and the attempts that want it.
+struct Stretch {
+    owners: Vec<usize>,
+    watch: Watch,
+    releases: bool,
 }
 
 /// What clang refused: the message, and the attempt it is about if that is known.
@@ -51,18 +60,22 @@ impl<'p> Workshop<'p> {
     ) -> Result<Self, OverlayError> {
         let units = units_of(project, &modules);
         let recompiler = Recompiler::new(project)?;
-        Ok(Self { recompiler, units, modules, models, options: options.clone() })
+        let options = options.clone();
+        Ok(Self { recompiler, units, modules, memo: Memo::default(), models, options })
     }
 
     /// The analysis of the program as it is.
     pub fn examine(&mut self) -> Examination {
         let options = Options { pairs: true, ..self.options.clone() };
-        self.examine_with(&options)
+        let (examination, memo) = self.examine_with(&options, None);
+        self.memo = memo;
+        examination
     }
 
-    fn examine_with(&mut self, options: &Options) -> Examination {
+    fn examine_with(&mut self, options: &Options, changed: Option<&[u32]>) -> (Examination, Memo) {
         let program = Program::link(std::mem::take(&mut self.modules));
-        let result = examine(&program, self.models, options);
+        let before = changed.map(|c| (&self.memo, c));
+        let result = examine(&program, self.models, options, before);
         self.modules = program.into_modules();
         result
     }
@@ -133,7 +146,8 @@ impl<'p> Workshop<'p> {
             }
         }
         let options = Options { watch: bench.watches(), ..self.options.clone() };
-        let result = self.examine_with(&options);
+        let changed: Vec<u32> = changed.iter().map(|&i| i as u32).collect();
+        let (result, _) = self.examine_with(&options, Some(&changed));
         self.restore(originals);
         Ok(result)
     }
@@ -182,23 +196,23 @@ impl<'p> Workshop<'p> {
 }
 
 impl Bench {
-    /// The stretches that hold the text of ops, in the order of `owners`.
+    /// The stretches that release, in the order of `owners`.
     fn watches(&self) -> Vec<Watch> {
-        self.parts().map(|(_, watch)| watch).collect()
+        self.parts().filter(|p| p.releases).map(|p| p.watch).collect()
     }
 
     /// The attempt that each watch belongs to; one watch may serve several attempts.
     pub fn owners(&self) -> Vec<Vec<usize>> {
-        self.parts().map(|(owners, _)| owners).collect()
+        self.parts().filter(|p| p.releases).map(|p| p.owners).collect()
     }
 
-    fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Watch)> + '_ {
+    fn parts(&self) -> impl Iterator<Item = Stretch> + '_ {
         self.files.iter().flat_map(|(file, (patched, ops))| {
-            patched.parts().into_iter().map(move |(index, start, end)| {
+            patched.parts().into_iter().map(move |Part { op, start, end, releases }| {
                 // An op that two attempts share was rendered once.
-                let op = &ops[index].1;
-                let owners = ops.iter().filter(|(_, o)| o == op).map(|(owner, _)| *owner).collect();
-                (owners, Watch { file: file.clone(), start, end })
+                let same = ops.iter().filter(|(_, o)| *o == ops[op].1);
+                let owners = same.map(|(owner, _)| *owner).collect();
+                Stretch { owners, watch: Watch { file: file.clone(), start, end }, releases }
             })
         })
     }
@@ -208,15 +222,34 @@ impl Bench {
         let mut words = message.split(':');
         let file = words.next().unwrap_or_default().to_owned();
         let line: u32 = words.next().and_then(|w| w.trim().parse().ok()).unwrap_or(0);
-        let about = self.parts().find(|(_, watch)| {
+        let about = self.parts().find(|Stretch { watch, .. }| {
             file.ends_with(watch.file.as_str()) && (watch.start.0..=watch.end.0).contains(&line)
         });
-        let owner = about.and_then(|(owners, _)| owners.first().copied());
+        let owner = about.and_then(|p| p.owners.first().copied());
         let message = match message.find("error: ").or_else(|| message.find("warning: ")) {
             Some(at) => message[at..].to_owned(),
             None => message,
         };
         Rejected { message, file, owner }
+    }
+
+    /// The finding as it would be in the original.
+    pub fn restored(&self, finding: &Finding, files: &Files) -> Finding {
+        let mut finding = finding.clone();
+        let back = |file: &str, line: &mut u32, column: &mut u32| {
+            if let (Some((patched, _)), Some(view)) = (self.files.get(file), files.known(file)) {
+                (*line, *column) = patched.original(&view.text, *line, *column);
+            }
+        };
+        for site in finding.alloc_trace.iter_mut().chain([&mut finding.alloc]) {
+            back(&site.file.clone(), &mut site.line, &mut site.column);
+        }
+        let leak = &mut finding.leak;
+        back(&leak.file.clone(), &mut leak.line, &mut leak.column);
+        for step in &mut finding.path {
+            back(&step.file.clone(), &mut step.line, &mut step.column);
+        }
+        finding
     }
 
     /// A finding of the patched program with the positions of the original.

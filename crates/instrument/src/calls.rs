@@ -11,7 +11,8 @@ use leakproof_rt::abi::{MAX_PARAMETERS, MODEL_PREFIX, MODELLED, VARIADIC};
 use llvm_sys::core::LLVMConstPointerNull;
 
 /// Functions that release memory: being given to them is no use.
-const RELEASERS: &[&str] = &["free", "realloc", "reallocarray", "cfree", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
+const RELEASERS: &[&str] =
+    &["free", "realloc", "reallocarray", "cfree", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
 
 pub fn forget_callee(builder: &Builder) {
     // SAFETY: a constant of the pointer type.

@@ -25,12 +25,28 @@ const PRELUDE: &str = include_str!("prelude.ll");
 
 /// Functions of the prelude that get a body in every unit.
 const INLINED: &[&str] = &[
-    "lp_load", "lp_store", "lp_use", "lp_bin", "lp_cast", "lp_select", "lp_gep", "lp_branch",
-    "lp_switch", "lp_copy", "lp_set", "lp_extern", "lp_point",
+    "lp_load",
+    "lp_store",
+    "lp_use",
+    "lp_bin",
+    "lp_cast",
+    "lp_select",
+    "lp_gep",
+    "lp_branch",
+    "lp_switch",
+    "lp_copy",
+    "lp_set",
+    "lp_extern",
+    "lp_point",
+    "lp_keep",
 ];
 
 /// Reads `input`, writes the instrumented unit to `output`.
-pub fn instrument(input: &Path, output: &Path, orders: &Orders) -> Result<UnitMap, InstrumentError> {
+pub fn instrument(
+    input: &Path,
+    output: &Path,
+    orders: &Orders,
+) -> Result<UnitMap, InstrumentError> {
     let module = Module::read(input)?;
     // Numbers are given before anything changes, marks while every line has its instructions.
     let survey = survey::Survey::of(module, orders.unit);

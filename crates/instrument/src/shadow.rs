@@ -86,7 +86,8 @@ impl Shadower<'_> {
         let mine = self.builder.equal(callee, self.function);
         let none = self.builder.zero();
         let parameters = self.function.parameters();
-        for (i, parameter) in parameters.iter().enumerate().take(leakproof_rt::abi::MAX_PARAMETERS) {
+        for (i, parameter) in parameters.iter().enumerate().take(leakproof_rt::abi::MAX_PARAMETERS)
+        {
             if parameter.ty().symbolic_bits().is_some() {
                 let slot = self.builder.argument_slot(i as u32);
                 let given = self.builder.load(module.int_type(32), slot);
@@ -121,9 +122,8 @@ impl Shadower<'_> {
     }
 
     fn open_phis(&mut self, own: &[Value]) -> Vec<(Value, Value)> {
-        let followed = |i: &&Value| {
-            i.opcode() == LLVMOpcode::LLVMPHI && i.ty().symbolic_bits().is_some()
-        };
+        let followed =
+            |i: &&Value| i.opcode() == LLVMOpcode::LLVMPHI && i.ty().symbolic_bits().is_some();
         let mut list = Vec::new();
         for &instruction in own.iter().filter(followed) {
             self.builder.before(instruction);
@@ -232,9 +232,8 @@ impl Shadower<'_> {
         self.builder.after(i);
         let (wide, result) = (self.builder.wide(a), self.builder.wide(i));
         let words = [u32::from(code), from, to].map(|w| self.builder.word(w));
-        let node = self
-            .builder
-            .call("lp_cast", &[words[0], words[1], words[2], wide, shadow, result]);
+        let node =
+            self.builder.call("lp_cast", &[words[0], words[1], words[2], wide, shadow, result]);
         self.shadows.insert(i, node);
     }
 

@@ -125,6 +125,12 @@ impl Library {
 }
 
 impl Model {
+    /// Whether a shipped model describes a library other than the C library: one that a program
+    /// under analysis may itself define.
+    pub fn is_third_party(&self) -> bool {
+        self.file.starts_with("lib/")
+    }
+
     /// The families whose objects the function makes or releases; one may come several times.
     pub fn families(&self) -> impl Iterator<Item = &str> {
         self.outcomes.iter().flat_map(|outcome| {

@@ -34,17 +34,23 @@ pub fn headline(finding: &Finding) -> String {
 /// The object and where it comes from: "memory allocated by `malloc`".
 pub(crate) fn object(finding: &Finding) -> String {
     let callee = &finding.alloc.callee;
-    let (noun, verb) = match family(&finding.family) {
-        "memory" => ("memory", "allocated"),
-        "file" => ("a file", "opened"),
-        "dir" => ("a directory stream", "opened"),
-        other => return with_maker(&format!("a resource of family `{other}`"), "obtained", callee),
-    };
-    with_maker(noun, verb, callee)
+    match family(&finding.family) {
+        "file" => with_maker("a file", "opened", callee),
+        "dir" => with_maker("a directory stream", "opened", callee),
+        other if finding.resource => {
+            with_maker(&format!("a resource of family `{other}`"), "obtained", callee)
+        }
+        _ => with_maker("memory", "allocated", callee),
+    }
 }
 
 fn with_maker(noun: &str, verb: &str, callee: &str) -> String {
     if callee.is_empty() { noun.to_owned() } else { format!("{noun} {verb} by `{callee}`") }
+}
+
+/// Families that are no memory in every report, old ones included.
+pub(crate) fn is_other_resource(family: &str) -> bool {
+    matches!(family, "file" | "dir")
 }
 
 pub(crate) fn family(name: &str) -> &str {
@@ -112,5 +118,29 @@ pub(crate) fn kind_meaning(kind: Kind) -> &'static str {
             "The function ends while only its own local variables refer to the object, \
              so nobody can free it after the function has returned."
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leakproof_findings::AllocSite;
+
+    fn of(family: &str, resource: bool, callee: &str) -> String {
+        let alloc = AllocSite { callee: callee.to_owned(), ..AllocSite::default() };
+        let family = family.to_owned();
+        object(&Finding { family, resource, alloc, ..Finding::default() })
+    }
+
+    #[test]
+    fn every_family_of_memory_is_memory() {
+        assert_eq!(of("memory", false, "malloc"), "memory allocated by `malloc`");
+        assert_eq!(
+            of("curl.slist", false, "curl_slist_append"),
+            "memory allocated by `curl_slist_append`"
+        );
+        assert_eq!(of("", false, ""), "memory");
+        assert_eq!(of("file", true, "fopen"), "a file opened by `fopen`");
+        assert_eq!(of("lock", true, "get"), "a resource of family `lock` obtained by `get`");
     }
 }

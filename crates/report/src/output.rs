@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
     #[error(
         "{} exists and is not a leakproof report: choose another folder or remove it first",
@@ -23,7 +23,16 @@ pub(crate) const FOLDER_MARK: &str = "leakproof-report.txt";
 
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> OutputError {
     let path = path.to_owned();
-    |source| OutputError::Io { path, source }
+    |source| OutputError::Io { path, source: bare(source) }
+}
+
+/// The system's own words: the name of a temporary file, which is added to them, means nothing to
+/// the user.
+fn bare(error: std::io::Error) -> std::io::Error {
+    match error.to_string().split_once(" at path ") {
+        Some((words, _)) => std::io::Error::new(error.kind(), words.to_owned()),
+        None => error,
+    }
 }
 
 fn parent(path: &Path) -> &Path {

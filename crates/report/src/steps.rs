@@ -28,8 +28,19 @@ pub(crate) fn full_path(finding: &Finding) -> Vec<Step> {
     if path.last().is_none_or(|s| s.event != Event::Leak) {
         path.push(leak_step(finding));
     }
+    drop_repeated_end(&mut path);
     let number = |(i, step)| Step { number: i + 1, step, folded_before: 0 };
     path.into_iter().enumerate().map(number).collect()
+}
+
+/// The loss of the last reference is the leak: one step says it, not two at one place.
+fn drop_repeated_end(path: &mut Vec<PathStep>) {
+    if let [.., before, leak] = path.as_slice()
+        && before.event == Event::Drop
+        && (&before.file, before.line, before.column) == (&leak.file, leak.line, leak.column)
+    {
+        path.remove(path.len() - 2);
+    }
 }
 
 fn alloc_step(site: &AllocSite) -> PathStep {
@@ -132,6 +143,13 @@ mod tests {
         let events: Vec<_> =
             full_path(&finding(Vec::new())).iter().map(|s| (s.step.event, s.step.line)).collect();
         assert_eq!(events, [(Event::Alloc, 1), (Event::Leak, 9)]);
+    }
+
+    #[test]
+    fn the_loss_of_the_last_reference_is_said_once() {
+        let steps = vec![step(Event::Alloc, 1), step(Event::Drop, 9), step(Event::Leak, 9)];
+        let events: Vec<_> = full_path(&finding(steps)).iter().map(|s| s.step.event).collect();
+        assert_eq!(events, [Event::Alloc, Event::Leak]);
     }
 
     #[test]

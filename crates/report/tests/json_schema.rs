@@ -30,6 +30,7 @@ fn complete() -> Report {
     let known = report.leaks.pop().unwrap();
     let suppressed = report.leaks.pop().unwrap();
     report.stats.limited = report.skipped.clone();
+    report.leaks[0].resource = true;
     report.triage = Triage {
         baseline: Some("base.json".into()),
         known: vec![known],

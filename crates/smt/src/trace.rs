@@ -40,7 +40,8 @@ pub fn solve_trace(
     params.set_u32("timeout", limits.milliseconds);
     params.set_u32("rlimit", limits.resources);
     solver.set_params(&params);
-    let mut encoder = TraceEncoder { nodes, done: FxHashMap::default(), variables: BTreeMap::new() };
+    let mut encoder =
+        TraceEncoder { nodes, done: FxHashMap::default(), variables: BTreeMap::new() };
     let mut tags = Vec::with_capacity(claims.len());
     for (i, claim) in claims.iter().enumerate() {
         let Some(fact) = encoder.claim(*claim) else { return TraceAnswer::Unknown };
@@ -136,10 +137,8 @@ impl TraceEncoder<'_> {
                 let condition = child(node.a)?.eq(BV::from_u64(1, 1));
                 condition.ite(&child(node.b)?, &child(node.c)?)
             }
-            op::EQ..=op::SLE => {
-                compare(node.op, &child(node.a)?, &child(node.b)?)
-                    .ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1))
-            }
+            op::EQ..=op::SLE => compare(node.op, &child(node.a)?, &child(node.b)?)
+                .ite(&BV::from_u64(1, 1), &BV::from_u64(0, 1)),
             _ => binary(node.op, &child(node.a)?, &child(node.b)?)?,
         })
     }

@@ -8,7 +8,7 @@ use crate::exec::{Exec, Note, NoteKind};
 use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Object, Site, Slot, What};
-use leakproof_guard::{SymInfo, Term, Terms};
+use leakproof_guard::{Node, SymInfo, Term, Terms};
 use leakproof_ir::{Callee, Function, InstId, Loc, SourceType, Ty, TypeId, ValueId};
 use leakproof_program::{FuncRef, Target};
 use std::sync::Arc;
@@ -195,7 +195,10 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let (Target::Defined(f) | Target::External(f)) = target;
         let function = self.ctx.program.function(f);
-        if let Some(model) = self.ctx.models.get(&function.name) {
+        let defined = matches!(target, Target::Defined(_));
+        let model = self.ctx.models.get(&function.name);
+        // The program may be the very library that a model describes: its own code says more.
+        if let Some(model) = model.filter(|m| !(defined && m.is_third_party())) {
             return self.call_model(call, model, function, state);
         }
         match target {
@@ -314,7 +317,7 @@ impl Exec<'_> {
         let at = self.place(call.loc);
         let trace: Arc<[Site]> = [Site { at, callee: name.into() }].into();
         let family: Arc<str> = family.into();
-        let id = self.new_object(|base| Object { base, family, trace, assumed: false });
+        let id = self.new_object(call.inst, |base| Object { base, family, trace, assumed: false });
         let base = self.objects[id.0 as usize].base;
         state.mem.insert((base, Slot::Live), Terms::TRUE);
         if zeroed {
@@ -339,8 +342,9 @@ impl Exec<'_> {
         let fails = self.opaque(1, What::Failure, name, call.loc);
         let value = self.allocate(call, name, family, false, state);
         let works = self.terms.not(fails);
-        let base = self.objects[self.objects.len() - 1].base;
-        state.mem.insert((base, Slot::Live), works);
+        if let Node::Addr { base, .. } = *self.terms.node(value) {
+            state.mem.insert((base, Slot::Live), works);
+        }
         self.terms.ite(fails, Terms::NULL, value)
     }
 

@@ -33,6 +33,14 @@ struct Edge {
     jump: bool,
 }
 
+/// What was created on the ways through a tail.
+#[derive(Default)]
+struct Way {
+    /// By call, and how many objects the call had created before on the same way.
+    objects: FxHashMap<(InstId, u32), ObjectId>,
+    calls: FxHashMap<InstId, u32>,
+}
+
 /// A block was run.
 pub struct Visit {
     /// Position in the order of everything that happened.
@@ -146,6 +154,7 @@ pub struct Exec<'a> {
     turns: u32,
     /// How many ways into a tail may still be kept apart, over all tails that are being run.
     ways: usize,
+    way: Way,
     clock: u32,
 }
 
@@ -198,6 +207,7 @@ impl<'a> Exec<'a> {
             back_edges: Vec::new(),
             turns,
             ways: MAX_WAYS,
+            way: Way::default(),
             clock: 0,
         })
     }
@@ -260,12 +270,7 @@ impl<'a> Exec<'a> {
 
     /// A loop that releases the elements of an array releases all that there are: when it takes
     /// no turn, there were none.
-    fn release_elements(
-        &mut self,
-        l: LoopId,
-        before: &FxHashMap<BlockId, usize>,
-        released: usize,
-    ) {
+    fn release_elements(&mut self, l: LoopId, before: &FxHashMap<BlockId, usize>, released: usize) {
         let mut bases = self.element_frees[released..].to_vec();
         bases.sort_unstable();
         bases.dedup();
@@ -570,10 +575,15 @@ impl<'a> Exec<'a> {
         let edges = self.pending.remove(&b).unwrap_or_default();
         let edges = self.merged_down_to(edges, tail.ways.min(self.ways));
         let ways = self.ways;
-        self.ways = (ways / edges.len().max(1)).max(1);
+        if ways == MAX_WAYS {
+            self.way = Way::default();
+        }
+        self.ways = (ways / edges.len().max(1)).clamp(1, MAX_WAYS - 1);
+        let calls = self.way.calls.clone();
         let others: Vec<(BlockId, Vec<Edge>)> =
             tail.blocks[1..].iter().filter_map(|&t| Some((t, self.pending.remove(&t)?))).collect();
         for edge in edges {
+            self.way.calls.clone_from(&calls);
             self.run_edge(b, edge);
             for &t in &tail.blocks[1..] {
                 if self.limit.is_none() {
@@ -891,7 +901,24 @@ impl<'a> Exec<'a> {
         Place { func: self.me, loc }
     }
 
-    pub fn new_object(&mut self, object: impl FnOnce(Base) -> Object) -> ObjectId {
+    /// The object that a call creates. Ways out of the function that are run one after the other
+    /// exclude each other: what the same call creates on each of them is one object.
+    pub fn new_object(&mut self, call: InstId, object: impl FnOnce(Base) -> Object) -> ObjectId {
+        if self.ways == MAX_WAYS {
+            return self.add_object(object);
+        }
+        let nth = self.way.calls.entry(call).or_default();
+        let key = (call, *nth);
+        *nth += 1;
+        if let Some(&id) = self.way.objects.get(&key) {
+            return id;
+        }
+        let id = self.add_object(object);
+        self.way.objects.insert(key, id);
+        id
+    }
+
+    fn add_object(&mut self, object: impl FnOnce(Base) -> Object) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let base = self.base(BaseKind::Heap(id));
         self.objects.push(object(base));

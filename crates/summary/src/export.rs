@@ -1,8 +1,8 @@
 //! Builds a function's summary from the states at its exits.
 //!
 //! Exported are the cells a caller can name: globals, what arguments lead to, and the objects
-//! that reach the caller. Cells behind anything else make what they hold escape. Conditions that
-//! grow too large become private symbols; no action is dropped.
+//! that reach the caller. Cells behind anything else make what they hold escape. What grows too
+//! large becomes private symbols; no action is dropped.
 
 use crate::exec::Exec;
 use crate::state::{Cell, State};
@@ -17,15 +17,17 @@ const MAX_DEPTH: u32 = 5;
 /// How much of a state callers are told.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// Conditions larger than this become private symbols.
-    condition: u32,
     /// Cells, the nearest first; what the others hold escapes.
     cells: usize,
+    /// Values larger than this are out of sight.
+    value: u32,
 }
 /// An exact summary has at most this many terms; otherwise outcomes are told apart by symbols.
 const MAX_POOL: usize = 400;
-const EXACT: Sizes = Sizes { condition: 1 << 20, cells: 80 };
-const BY_OUTCOME: Sizes = Sizes { condition: 12, cells: 40 };
+/// Exits whose paths are larger than this together are not even tried exactly.
+const MAX_CONDITIONS: u32 = 3000;
+const EXACT: Sizes = Sizes { cells: 80, value: 250 };
+const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
@@ -34,8 +36,6 @@ const MAX_DISTANCE: usize = 3;
 const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
 
-/// Values larger than this are not told to callers.
-const MAX_VALUE: u32 = 250;
 /// Contents of a new object that are not owned objects.
 const MAX_OBJECT_CELLS: usize = 10;
 
@@ -45,10 +45,10 @@ impl Exec<'_> {
         if self.limit.is_some() {
             return Summary::opaque();
         }
-        let Some((state, value)) = self.joined_exits() else {
-            return Summary::never_returns();
-        };
-        if self.is_tellable(&state, value) {
+        if self.conditions_of_exits() <= MAX_CONDITIONS
+            && let Some((state, value)) = self.joined_exits()
+            && self.is_tellable(&state, value)
+        {
             let summary = self.export_prepared(state, value, EXACT);
             if summary.pool.len() <= MAX_POOL {
                 return summary;
@@ -60,13 +60,19 @@ impl Exec<'_> {
         self.export_prepared(state, value, BY_OUTCOME)
     }
 
+    /// How large the paths to all exits are together.
+    fn conditions_of_exits(&self) -> u32 {
+        let paths = self.exits.iter().flat_map(|e| self.pcs.path(e.state.pc));
+        paths.map(|t| self.terms.size(t)).fold(0, u32::saturating_add)
+    }
+
     /// Whether the result and what arguments point to can be told as they are.
     fn is_tellable(&self, state: &State, value: Option<Term>) -> bool {
-        value.is_none_or(|v| self.terms.size(v) <= MAX_VALUE)
+        value.is_none_or(|v| self.terms.size(v) <= EXACT.value)
             && state.mem.iter().all(|((base, slot), t)| {
                 let pointer = self.terms.as_pointee(*base);
                 !slot.is_contents()
-                    || self.terms.size(*t) <= MAX_VALUE
+                    || self.terms.size(*t) <= EXACT.value
                     || !pointer.is_some_and(|p| self.pointer_depth(p) == Some(0))
             })
     }
@@ -81,8 +87,8 @@ impl Exec<'_> {
         self.note_stars(&mut state);
         self.escape_unnameable(&mut state);
         self.keep_nearest_cells(&mut state, sizes.cells);
-        self.give_up_large_values(&mut state, &mut value);
-        self.export(&state, value, sizes.condition)
+        self.give_up_large_values(&mut state, &mut value, sizes.value);
+        self.export(&state, value)
     }
 
     /// A value without the alternatives that the path rules out.
@@ -245,18 +251,18 @@ impl Exec<'_> {
     }
 
     /// A pointer with more alternatives than anybody will follow is out of sight.
-    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>) {
+    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>, most: u32) {
         let large: Vec<(Cell, Term)> = state
             .mem
             .iter()
-            .filter(|((_, slot), t)| slot.is_contents() && self.terms.size(**t) > MAX_VALUE)
+            .filter(|((_, slot), t)| slot.is_contents() && self.terms.size(**t) > most)
             .map(|(cell, t)| (*cell, *t))
             .collect();
         for (cell, t) in large {
             let unknown = self.out_of_sight(state, t);
             state.mem.insert(cell, unknown);
         }
-        if let Some(t) = value.filter(|t| self.terms.size(*t) > MAX_VALUE) {
+        if let Some(t) = value.filter(|t| self.terms.size(*t) > most) {
             *value = Some(self.out_of_sight(state, t));
         }
     }
@@ -269,7 +275,8 @@ impl Exec<'_> {
             self.escape(state, t);
         }
         let bits = self.terms.bits(t).max(1);
-        self.opaque(bits, What::Unknown, "", Loc::default())
+        let name = self.function.source_name.clone();
+        self.opaque(bits, What::Unknown, &name, Loc::default())
     }
 
     /// Whether a caller can name the base.
@@ -333,7 +340,7 @@ impl Exec<'_> {
         }
     }
 
-    fn export(&mut self, state: &State, value: Option<Term>, limit: u32) -> Summary {
+    fn export(&mut self, state: &State, value: Option<Term>) -> Summary {
         let mut out = Exporter {
             exec: self,
             pool: Vec::new(),
@@ -341,7 +348,6 @@ impl Exec<'_> {
             objects: Vec::new(),
             object_index: FxHashMap::default(),
             numbers: 0,
-            limit,
             work: Vec::new(),
             handed_out: FxHashSet::default(),
         };
@@ -376,7 +382,6 @@ struct Exporter<'e, 'a> {
     objects: Vec<NewObject>,
     object_index: FxHashMap<ObjectId, u32>,
     numbers: u32,
-    limit: u32,
     /// Objects whose cells are still to be exported.
     work: Vec<ObjectId>,
     /// Objects that the caller gets through the return value or what an argument points to.
@@ -559,9 +564,6 @@ impl Exporter<'_, '_> {
         if let Some(&r) = self.memo.get(&t) {
             return r;
         }
-        if self.is_too_large(t) {
-            return self.private(t);
-        }
         let node = self.exec.terms.node(t).clone();
         let expr = match node {
             Node::Bool(b) => Expr::Bool(b),
@@ -607,18 +609,6 @@ impl Exporter<'_, '_> {
 
     fn all(&mut self, xs: &[Term]) -> Box<[Ref]> {
         xs.iter().map(|&x| self.term(x)).collect()
-    }
-
-    /// Conditions are cut by size, and plain numbers; what carries addresses is kept, with its
-    /// conditions cut inside.
-    fn is_too_large(&self, t: Term) -> bool {
-        let terms = &self.exec.terms;
-        match terms.node(t) {
-            Node::And(_) | Node::Or(_) => terms.size(t) > self.limit.saturating_mul(4),
-            Node::Tuple(_) => false,
-            Node::Ite { .. } | Node::Any(_) if terms.has_addr(t) => false,
-            _ => terms.size(t) > self.limit && (terms.bits(t) == 1 || !terms.has_addr(t)),
-        }
     }
 
     fn symbol(&mut self, t: Term, s: Sym) -> Ref {

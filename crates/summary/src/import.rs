@@ -72,7 +72,7 @@ impl Exec<'_> {
                 std::iter::once(site.clone()).chain(new.trace.iter().cloned()).collect();
             let family = new.family.clone();
             let assumed = new.assumed;
-            let id = self.new_object(|base| Object { base, family, trace, assumed });
+            let id = self.new_object(call.inst, |base| Object { base, family, trace, assumed });
             bases.push(self.objects[id.0 as usize].base);
         }
         bases

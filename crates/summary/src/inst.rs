@@ -4,9 +4,7 @@ use crate::exec::{DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use leakproof_guard::{Cast, Node, Op, Term, Terms};
-use leakproof_ir::{
-    BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, VarId,
-};
+use leakproof_ir::{BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, VarId};
 
 impl Exec<'_> {
     /// Runs one instruction; false when control does not come out of it.

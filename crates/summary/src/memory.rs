@@ -588,7 +588,7 @@ impl Exec<'_> {
     }
 
     /// A base escapes with all that it leads to, which is not told apart any further.
-    fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
+    pub(crate) fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
         let mut seen = FxHashSet::default();
         let mut work = vec![(base, ESCAPE_DEPTH)];
         while let Some((base, depth)) = work.pop() {

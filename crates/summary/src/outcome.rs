@@ -10,12 +10,16 @@ use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use leakproof_guard::{Node, Term, Terms};
 use leakproof_ir::Loc;
+use rustc_hash::FxHashMap;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
+
+/// Conditions and numbers larger than this are not told.
+const MAX_CONDITION: u32 = 12;
 
 /// What a caller can tell about a returned value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,10 +85,10 @@ impl Exec<'_> {
         let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
         for (state, value) in self.pruned_exits() {
             let key = self.outcome_key(&state, value);
-            let same = list.iter().position(|(k, ..)| *k == key);
             let full = list.len() >= MAX_OUTCOMES;
-            let alike = || list.iter().position(|(k, ..)| k.0 == key.0).or(Some(0));
-            match same.or_else(|| if full { alike() } else { None }) {
+            let alike = (0..list.len()).filter(|&i| list[i].0.0 == key.0);
+            let nearest = alike.min_by_key(|&i| distance(&list[i].0.1, &key.1));
+            match nearest.filter(|&i| full || list[i].0 == key) {
                 Some(i) => {
                     let (key, other, w) = list.remove(i);
                     let (state, value) = self.join_outcomes(other, w, state, value);
@@ -93,7 +97,69 @@ impl Exec<'_> {
                 None => list.push((key, state, value)),
             }
         }
-        list.into_iter().map(|(_, state, value)| (self.settled(state), value)).collect()
+        let mut cut = FxHashMap::default();
+        let mut outcomes = Vec::new();
+        for (_, state, value) in list {
+            let mut state = self.settled(state);
+            let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
+            for (cell, t) in cells {
+                let short = self.shortened(t, &mut cut);
+                if short != t {
+                    state.mem.insert(cell, short);
+                    self.escape_lost(&mut state, t, short);
+                }
+            }
+            let value = value.map(|v| self.shortened(v, &mut cut));
+            outcomes.push((state, value));
+        }
+        outcomes
+    }
+
+    /// The term with conditions and numbers that are too large to be told replaced by symbols:
+    /// the same one for the same condition.
+    fn shortened(&mut self, t: Term, cut: &mut FxHashMap<Term, Term>) -> Term {
+        if self.terms.size(t) <= MAX_CONDITION {
+            return t;
+        }
+        if let Some(&s) = cut.get(&t) {
+            return s;
+        }
+        let pointer = self.terms.bits(t) == 64 && self.terms.has_addr(t);
+        let short = match self.terms.node(t).clone() {
+            Node::Not(x) => {
+                let x = self.shortened(x, cut);
+                self.terms.not(x)
+            }
+            Node::Ite { cond, then, otherwise } if pointer => {
+                let c = self.shortened(cond, cut);
+                let (a, b) = (self.shortened(then, cut), self.shortened(otherwise, cut));
+                self.terms.ite(c, a, b)
+            }
+            Node::And(_) | Node::Or(_) if self.terms.size(t) <= 4 * MAX_CONDITION => t,
+            Node::Tuple(_) => t,
+            _ if pointer => t,
+            _ => {
+                let bits = self.terms.bits(t).max(1);
+                let what = if bits == 1 { What::Inner } else { What::Unknown };
+                let name = self.function.source_name.clone();
+                self.opaque(bits, what, &name, Loc::default())
+            }
+        };
+        cut.insert(t, short);
+        short
+    }
+
+    /// Pointers that a shortened value does not mention any more are out of sight.
+    fn escape_lost(&mut self, state: &mut State, old: Term, new: Term) {
+        if self.terms.bits(old) != 64 {
+            return;
+        }
+        let kept = self.all_bases(new);
+        for base in self.all_bases(old) {
+            if !kept.contains(&base) {
+                self.escape_base(state, base, Terms::TRUE);
+            }
+        }
     }
 
     /// The state with facts that its own path decides: the path is not told to callers.
@@ -163,4 +229,10 @@ impl Exec<'_> {
             SymKind::Opaque(_) => false,
         })
     }
+}
+
+/// How many facts two outcomes differ in.
+fn distance(a: &[(Cell, bool)], b: &[(Cell, bool)]) -> usize {
+    let only = |x: &[(Cell, bool)], y: &[(Cell, bool)]| x.iter().filter(|f| !y.contains(f)).count();
+    only(a, b) + only(b, a)
 }

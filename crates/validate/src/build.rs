@@ -25,13 +25,29 @@ const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libleakproof_rt
 
 /// Other spellings of functions that may fail.
 const OTHER_SPELLINGS: &[&str] = &[
-    "fopen64", "freopen64", "tmpfile64", "open64", "openat64", "readdir64", "lseek64", "stat64",
-    "lstat64", "fstat64", "mkstemp64",
+    "fopen64",
+    "freopen64",
+    "tmpfile64",
+    "open64",
+    "openat64",
+    "readdir64",
+    "lseek64",
+    "stat64",
+    "lstat64",
+    "fstat64",
+    "mkstemp64",
 ];
 
-/// Needed by the runtime's models of character classes.
-const EXTRA_FLAGS: &[&str] =
-    &["-D__NO_CTYPE", "-fno-discard-value-names", "-Xclang", "-disable-lifetime-markers"];
+/// Character classes as calls, so that they have models; blocks with names, which tell the true side of
+/// a condition; no knowledge about library functions, with which the optimiser would remove an
+/// allocation that is only freed, or merge two calls.
+const EXTRA_FLAGS: &[&str] = &[
+    "-D__NO_CTYPE",
+    "-fno-builtin",
+    "-fno-discard-value-names",
+    "-Xclang",
+    "-disable-lifetime-markers",
+];
 
 /// The programs that building needs.
 #[derive(Clone, Debug)]
@@ -60,9 +76,11 @@ pub fn build(
     tools: &Tools,
     folder: &Path,
 ) -> Result<Built, ValidateError> {
-    let builder = Builder { program, watch, tools, folder, compiler: Compiler::new(tools.clang.clone()) };
+    let builder =
+        Builder { program, watch, tools, folder, compiler: Compiler::new(tools.clang.clone()) };
     let mut maps = builder.units()?;
-    let getopt = builder.getopt()?;
+    let (getopt, map) = builder.getopt()?;
+    maps.push(map);
     let executable = builder.link(&getopt)?;
     maps.sort_by_key(|m| m.unit);
     Ok(Built { executable, map: ProgramMap::new(maps) })
@@ -110,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// Our own getopt, as one more unit: options are then followed through it.
-    fn getopt(&self) -> Result<PathBuf, ValidateError> {
+    fn getopt(&self) -> Result<(PathBuf, UnitMap), ValidateError> {
         let source = self.file("getopt.c");
         self.write(&source, GETOPT_SOURCE.as_bytes())?;
         let unit = Unit {
@@ -121,8 +139,8 @@ impl Builder<'_> {
             output: None,
         };
         let index = self.program.units.len();
-        self.compile(index, &unit, "getopt.c")?;
-        Ok(self.object(index))
+        let map = self.compile(index, &unit, "getopt.c")?;
+        Ok((self.object(index), map))
     }
 
     fn compile(&self, index: usize, unit: &Unit, name: &str) -> Result<UnitMap, ValidateError> {
@@ -138,11 +156,17 @@ impl Builder<'_> {
         let mut command = Command::new(&self.tools.clang.path);
         command.args(["-O1", "-w", "-c", "-x", "ir"]).arg(self.file(&format!("unit{index}.lp.bc")));
         command.arg("-o").arg(self.object(index));
-        run(&mut command).map_err(|reason| ValidateError::Instrument { unit: name.into(), reason })?;
+        run(&mut command)
+            .map_err(|reason| ValidateError::Instrument { unit: name.into(), reason })?;
         Ok(map)
     }
 
-    fn instrument(&self, index: usize, bitcode: &Path, name: &str) -> Result<UnitMap, ValidateError> {
+    fn instrument(
+        &self,
+        index: usize,
+        bitcode: &Path,
+        name: &str,
+    ) -> Result<UnitMap, ValidateError> {
         let fail = |reason: String| ValidateError::Instrument { unit: name.to_owned(), reason };
         let orders = Orders {
             unit: index as u32,
@@ -221,5 +245,9 @@ fn run(command: &mut Command) -> Result<(), String> {
     let text = String::from_utf8_lossy(&text);
     let telling = ["undefined reference", "cannot find", "multiple definition", "error"];
     let line = telling.iter().find_map(|t| text.lines().find(|l| l.contains(t)));
-    Err(line.or_else(|| text.lines().next()).unwrap_or("it failed without a message").trim().to_owned())
+    Err(line
+        .or_else(|| text.lines().next())
+        .unwrap_or("it failed without a message")
+        .trim()
+        .to_owned())
 }

@@ -56,14 +56,7 @@ pub fn encode(
     scratch: &Path,
 ) -> Vec<u8> {
     let mut w = Words::default();
-    let head = [
-        MAGIC,
-        VERSION,
-        switches,
-        limits.cpu_seconds,
-        limits.memory_mib,
-        limits.file_mib,
-    ];
+    let head = [MAGIC, VERSION, switches, limits.cpu_seconds, limits.memory_mib, limits.file_mib];
     head.iter().for_each(|word| w.word(*word));
     w.bytes(scratch.as_os_str().as_encoded_bytes());
     w.word(target.path.len() as u32);

@@ -48,7 +48,8 @@ impl Foreign {
         };
         let place = format!("{}:{}", leak.file.display(), leak.line);
         let Some(allocation) = found.allocation else {
-            self.notes.push(format!("{place}: the result does not say where the object is allocated"));
+            self.notes
+                .push(format!("{place}: the result does not say where the object is allocated"));
             return;
         };
         self.warnings.push(Warning {
@@ -91,12 +92,18 @@ fn learn(found: &mut Found, message: &str, spot: Spot) {
     let said = message.to_ascii_lowercase();
     let side = [("true", true), ("false", false)]
         .iter()
-        .find(|(word, _)| said.contains(&format!("{word} branch")) || said.contains(&format!("`{word}` branch")) || said.contains(&format!("'{word}' branch")))
+        .find(|(word, _)| {
+            said.contains(&format!("{word} branch"))
+                || said.contains(&format!("`{word}` branch"))
+                || said.contains(&format!("'{word}' branch"))
+        })
         .map(|(_, side)| *side);
     if let Some(side) = side {
         found.branches.push(Step { at: spot, direction: Direction::Condition(side) });
     } else if found.allocation.is_none()
-        && (said.contains("is allocated") || said.contains("allocated here") || said.contains("allocated by"))
+        && (said.contains("is allocated")
+            || said.contains("allocated here")
+            || said.contains("allocated by"))
     {
         found.allocation = Some(spot);
     }
@@ -132,11 +139,7 @@ fn sarif_spot(location: &Value) -> Option<Spot> {
     let region = physical.get("region")?;
     let number = |name: &str| region.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
     let line = number("startLine");
-    (!uri.is_empty() && line > 0).then(|| Spot {
-        file: from_uri(uri),
-        line,
-        ..Spot::default()
-    })
+    (!uri.is_empty() && line > 0).then(|| Spot { file: from_uri(uri), line, ..Spot::default() })
 }
 
 /// `file:///a%20b.c` as a path.
@@ -166,8 +169,11 @@ fn infer_result(result: &Value) -> Found {
     let spot = |v: &Value, file: &str, line: &str| {
         let number = v.get(line).and_then(Value::as_u64).unwrap_or(0) as u32;
         let name = text(v, &[file]);
-        (number > 0 && !name.is_empty())
-            .then(|| Spot { file: name.into(), line: number, ..Spot::default() })
+        (number > 0 && !name.is_empty()).then(|| Spot {
+            file: name.into(),
+            line: number,
+            ..Spot::default()
+        })
     };
     found.leak = spot(result, "file", "line");
     let steps = result.get("bug_trace").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -162,10 +162,8 @@ mod tests {
             (byte(SOURCE_ARGC, LENGTH), 3),
         ]));
         assert_eq!(grown.command_line(), [b"42".to_vec(), b"0".to_vec()]);
-        let cut = grown.changed(&BTreeMap::from([
-            (byte(SOURCE_ARGS, 1), 0),
-            (byte(SOURCE_ARGC, LENGTH), 2),
-        ]));
+        let cut = grown
+            .changed(&BTreeMap::from([(byte(SOURCE_ARGS, 1), 0), (byte(SOURCE_ARGC, LENGTH), 2)]));
         assert_eq!(cut.command_line(), [b"4".to_vec()]);
     }
 

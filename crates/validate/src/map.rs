@@ -4,7 +4,7 @@
 //! were called. Calls through pointers may go to every function whose address is taken and that has
 //! as many parameters.
 
-use leakproof_rt::map::{BlockMap, BranchMap, CallMap, FunctionMap, Position, UnitMap};
+use leakproof_rt::map::{BlockMap, BranchMap, CallMap, Position, UnitMap};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -46,11 +46,6 @@ impl ProgramMap {
     pub fn block(&self, block: Block) -> &BlockMap {
         let (u, f, b) = self.places[block as usize];
         &self.units[u as usize].functions[f as usize].blocks[b as usize]
-    }
-
-    pub fn function(&self, block: Block) -> &FunctionMap {
-        let (u, f, _) = self.places[block as usize];
-        &self.units[u as usize].functions[f as usize]
     }
 
     pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {

@@ -13,7 +13,7 @@ use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, switch};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,12 +24,6 @@ pub struct Runner {
     trace: File,
     limits: RunLimits,
     switches: u32,
-}
-
-/// A run and how it ended.
-pub struct Run {
-    pub trace: Trace,
-    pub timed_out: bool,
 }
 
 /// Options of all runs.
@@ -63,7 +57,8 @@ impl Runner {
     pub fn new(executable: &Path, options: RunOptions) -> Result<Self, ValidateError> {
         let folder = scratch_folder("run")?;
         let path = folder.path().join("trace");
-        let open = || File::options().read(true).write(true).create(true).truncate(true).open(&path);
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let trace = open().map_err(|e| ValidateError::io(&path, &e))?;
         let mut switches = switch::ISOLATE;
         for (wanted, bit) in [
@@ -82,19 +77,17 @@ impl Runner {
         })
     }
 
-    pub fn run(&self, input: &Input, target: &Target) -> Result<Run, ValidateError> {
+    pub fn run(&self, input: &Input, target: &Target) -> Result<Trace, ValidateError> {
         let work = self.folder.path().join("work");
         self.prepare(input, target, &work)
             .map_err(|e| ValidateError::io(self.folder.path(), &e))?;
         let mut command = self.command(&work)?;
         let wall = Duration::from_secs(u64::from(self.limits.cpu_seconds) * 2);
-        let status = finish(&mut command, wall).map_err(|e| match e.kind() {
+        finish(&mut command, wall).map_err(|e| match e.kind() {
             std::io::ErrorKind::Interrupted => ValidateError::Interrupted,
             _ => ValidateError::DoesNotRun(e.to_string()),
         })?;
-        let trace =
-            Trace::read(&self.trace).map_err(|e| ValidateError::io(self.folder.path(), &e))?;
-        Ok(Run { trace, timed_out: status.is_none() })
+        Trace::read(&self.trace).map_err(|e| ValidateError::io(self.folder.path(), &e))
     }
 
     /// Fresh files for a run.
@@ -130,21 +123,15 @@ impl Runner {
     }
 }
 
-/// Waits until the program ends or its time is up (`None`), then ends what is left of its group.
-fn finish(command: &mut Command, wall: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// Waits until the program ends or its time is up, then ends what is left of its group.
+fn finish(command: &mut Command, wall: Duration) -> std::io::Result<()> {
     let start = Instant::now();
     let mut running = Running::spawn(command)?;
     let mut pause = Duration::from_micros(50);
-    let status = loop {
-        if let Some(status) = running.child().try_wait()? {
-            break Some(status);
-        }
-        if start.elapsed() > wall {
-            break None;
-        }
+    while running.child().try_wait()?.is_none() && start.elapsed() < wall {
         std::thread::sleep(pause);
         pause = (pause * 3 / 2).min(Duration::from_millis(5));
-    };
+    }
     running.end_group();
-    Ok(status)
+    Ok(())
 }

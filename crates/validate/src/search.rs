@@ -41,7 +41,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             budget: Duration::from_secs(60),
-            solver: Limits { milliseconds: 2_000, resources: 20_000_000, ..Limits::default() },
+            solver: Limits { milliseconds: 10_000, resources: 4_000_000, ..Limits::default() },
             faults: true,
             max_runs: u64::MAX,
         }
@@ -91,6 +91,8 @@ pub struct Search<'a> {
     cut_off: u64,
     best_progress: usize,
     allocated: bool,
+    /// Some trace did not hold all there was.
+    partial: bool,
     points: u64,
     /// Answers to "can the next element be taken": contradictions of path elements only, and others.
     infeasible: FxHashMap<usize, (u64, Vec<String>)>,
@@ -127,6 +129,7 @@ impl<'a> Search<'a> {
             cut_off: 0,
             best_progress: 0,
             allocated: false,
+            partial: false,
             points: 0,
             infeasible: FxHashMap::default(),
             undecided: FxHashMap::default(),
@@ -162,13 +165,22 @@ impl<'a> Search<'a> {
             let best = leak.qualifier < Qualifier::StillReferenced && leak.on_path;
             return best || since >= (self.options.budget / 10).min(Duration::from_secs(3));
         }
-        self.stats.covering >= ENOUGH_COVERING && self.stats.runs - self.last_news > STALE_RUNS
+        if self.stats.runs - self.last_news <= STALE_RUNS {
+            return false;
+        }
+        match self.stats.covering {
+            0 => self.infeasibility().is_some(),
+            n => n >= ENOUGH_COVERING,
+        }
     }
 
     fn execute(&mut self, input: Input) -> Result<(), ValidateError> {
-        let run = self.runner.run(&input, self.target)?;
+        let trace = self.runner.run(&input, self.target)?;
         self.stats.runs += 1;
-        let trace = run.trace;
+        if !trace.reached_main() {
+            return Err(ValidateError::DoesNotRun("it ends before main".into()));
+        }
+        self.partial |= trace.is_partial();
         self.judge(&input, &trace);
         let (list, path) = candidates(self.map, self.target, &self.goals, &trace);
         if !self.paths.insert(path) {
@@ -357,8 +369,7 @@ impl<'a> Search<'a> {
         }
         if n > 0 {
             let what = if self.freed_unused > 0 { "never used again" } else { "freed before it" };
-            let reason =
-                format!("freed in all {} that pass the leak point, but {what}", runs(n));
+            let reason = format!("freed in all {} that pass the leak point, but {what}", runs(n));
             return (Verdict::Bloat, reason);
         }
         if let Some(reason) = self.infeasibility() {
@@ -372,8 +383,11 @@ impl<'a> Search<'a> {
         let (times, places) = self.infeasible.get(&self.best_progress)?;
         let undecided = self.undecided.get(&self.best_progress).copied().unwrap_or(0);
         let exhausted = self.open.is_empty() || *times >= 20;
-        (undecided == 0 && exhausted).then(|| {
-            format!("the path is infeasible: these branches exclude each other: {}", places.join(", "))
+        (undecided == 0 && exhausted && !self.partial).then(|| {
+            format!(
+                "the path is infeasible: these branches exclude each other: {}",
+                places.join(", ")
+            )
         })
     }
 

@@ -75,7 +75,8 @@ impl Sources {
         }
         let mut members = vec![main];
         let mut queue = VecDeque::from([main]);
-        let mut satisfied: BTreeSet<&str> = self.units[main].defines.iter().map(String::as_str).collect();
+        let mut satisfied: BTreeSet<&str> =
+            self.units[main].defines.iter().map(String::as_str).collect();
         while let Some(unit) = queue.pop_front() {
             for need in &self.units[unit].needs {
                 if satisfied.contains(need.as_str()) {

@@ -86,9 +86,8 @@ fn is_file(map: &ProgramMap, block: Block, file: &Path) -> bool {
 
 fn blocks_on(map: &ProgramMap, file: &Path, line: u32) -> Vec<Block> {
     let on = |b: &Block| {
-        let hit = |l: &leakproof_rt::map::Position| {
-            l.line == line && Path::new(map.file(*b, *l)) == file
-        };
+        let hit =
+            |l: &leakproof_rt::map::Position| l.line == line && Path::new(map.file(*b, *l)) == file;
         map.block(*b).lines.iter().any(hit)
     };
     map.blocks().filter(on).collect()
@@ -98,9 +97,8 @@ fn blocks_on(map: &ProgramMap, file: &Path, line: u32) -> Vec<Block> {
 fn calls_at(map: &ProgramMap, spot: &Spot) -> Vec<(Block, u32)> {
     let mut all: Vec<(Block, &CallMap)> = Vec::new();
     for block in map.blocks() {
-        let here = |c: &&CallMap| {
-            c.at.line == spot.line && Path::new(map.file(block, c.at)) == spot.file
-        };
+        let here =
+            |c: &&CallMap| c.at.line == spot.line && Path::new(map.file(block, c.at)) == spot.file;
         all.extend(map.block(block).calls.iter().filter(here).map(|c| (block, c)));
     }
     let narrowed = |keep: &dyn Fn(&CallMap) -> bool| -> Vec<(Block, u32)> {
@@ -207,9 +205,9 @@ fn edges_of_condition(map: &ProgramMap, group: &[Block], side: bool) -> Vec<(u32
         TRUE_BLOCKS.iter().any(|t| name.starts_with(t))
     };
     // Without names the true side is where the last test goes first.
-    let fallback = group.last().and_then(|b| {
-        map.block(*b).branch.as_ref().and_then(|branch| map.successor(branch.id, 0))
-    });
+    let fallback = group
+        .last()
+        .and_then(|b| map.block(*b).branch.as_ref().and_then(|branch| map.successor(branch.id, 0)));
     let any_named = leaving.iter().any(|(_, _, to)| named_true(*to));
     let is_true = |to: Block| if any_named { named_true(to) } else { Some(to) == fallback };
     let wanted = leaving.iter().filter(|(_, _, to)| is_true(*to) == side);

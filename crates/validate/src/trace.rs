@@ -114,7 +114,6 @@ fn object(b: &[u8]) -> Object {
 /// What became of a tracked object.
 pub trait Fate {
     fn is_freed(&self) -> bool;
-    fn is_used_after(&self) -> bool;
     fn has(&self, mark: u32) -> bool;
     fn is_lost_at_exit(&self) -> bool;
 }
@@ -122,10 +121,6 @@ pub trait Fate {
 impl Fate for Object {
     fn is_freed(&self) -> bool {
         self.state >= state::FREED_BEFORE
-    }
-
-    fn is_used_after(&self) -> bool {
-        self.state == state::USED_AFTER || self.state == state::FREED_USED
     }
 
     fn has(&self, mark: u32) -> bool {

@@ -91,13 +91,8 @@ impl Validator {
         let (Some(input), Some(qualifier)) = (&outcome.witness, outcome.qualifier) else {
             return Ok(false);
         };
-        let witness = Witness {
-            program: &self.program,
-            warning,
-            input,
-            qualifier,
-            compiler: &self.compiler,
-        };
+        let witness =
+            Witness { program: &self.program, warning, input, qualifier, compiler: &self.compiler };
         let levels: &[Strictness] = match qualifier {
             Qualifier::StillReferenced => &[Strictness::Unfreed],
             _ => &[Strictness::Unreferenced, Strictness::NoStack],

@@ -56,8 +56,7 @@ impl Warning {
         };
         let mut sites = vec![&finding.alloc];
         sites.extend(finding.alloc_trace.iter().filter(|s| **s != finding.alloc));
-        let allocation =
-            sites.iter().map(|s| spot(&s.file, s.line, s.column, &s.callee)).collect();
+        let allocation = sites.iter().map(|s| spot(&s.file, s.line, s.column, &s.callee)).collect();
         let branches = finding.path.iter().filter(|s| s.event == Event::Branch).filter_map(|s| {
             let line = goes_on_to(&s.note)?;
             let at = spot(&s.file, s.line, s.column, "");
@@ -154,7 +153,11 @@ impl Warning {
     /// Every line that it names.
     pub fn lines(&self) -> impl Iterator<Item = (&Path, u32)> {
         let branches = self.branches.iter().map(|s| &s.at);
-        self.allocation.iter().chain([&self.leak]).chain(branches).map(|s| (s.file.as_path(), s.line))
+        self.allocation
+            .iter()
+            .chain([&self.leak])
+            .chain(branches)
+            .map(|s| (s.file.as_path(), s.line))
     }
 }
 

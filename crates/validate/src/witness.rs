@@ -126,7 +126,9 @@ impl Witness<'_> {
             s.push(b'\n');
         };
         line(b"#!/bin/sh");
-        line(b"# Builds the original sources with LeakSanitizer and runs them on the input of this");
+        line(
+            b"# Builds the original sources with LeakSanitizer and runs them on the input of this",
+        );
         line(b"# folder. Exits with 0 when the leak shows. CC names the compiler.");
         line(b"set -eu");
         line(b"here=$(cd \"$(dirname \"$0\")\" && pwd)");
@@ -211,7 +213,10 @@ impl Witness<'_> {
         if !faults.is_empty() {
             run.extend(format!(" LEAKPROOF_FAULTS={}", faults.join(",")).bytes());
         }
-        let options = format!("exitcode=23:print_suppressions=0{}", strictness.options());
+        let options = format!(
+            "exitcode=23:print_suppressions=0:fast_unwind_on_malloc=0{}",
+            strictness.options()
+        );
         run.extend(format!(" LSAN_OPTIONS={options} timeout 20 ").bytes());
         run.extend(self.command());
         run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/report\" || true");
@@ -264,7 +269,10 @@ pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<(bool, String), Vali
     use std::process::{Command, Stdio};
     let script: PathBuf = folder.join(SCRIPT);
     if !script.is_file() {
-        return Err(ValidateError::Io { path: script, reason: "no such file: not a witness".into() });
+        return Err(ValidateError::Io {
+            path: script,
+            reason: "no such file: not a witness".into(),
+        });
     }
     let mut command = Command::new("sh");
     command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -7,13 +7,13 @@
 use super::load::LoadCost;
 use super::measure::{children_cpu, median, run_with_peak};
 use super::projects::{BenchProject, PROJECTS};
-use super::{root, work_folder};
+use super::{release_xtask, root, source_lines, work_folder};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::clang::Clang;
 use leakproof_frontend::{Project, Request, SourceKind, Unit};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROUNDS: usize = 3;
@@ -58,18 +58,6 @@ pub fn run(names: &[&str]) -> Result<()> {
         std::fs::write(path, text)?;
     }
     Ok(())
-}
-
-/// The optimised build of this program, in which the loading is measured.
-fn release_xtask() -> Result<PathBuf> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root()).args(["build", "--quiet", "--release", "--package", "xtask"]);
-    if !cargo.status()?.success() {
-        bail!("the release build of xtask failed");
-    }
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release/xtask"))
 }
 
 fn measure_project(project: &'static BenchProject, xtask: &Path) -> Result<Row> {
@@ -154,15 +142,6 @@ fn compile(clang: &Clang, unit: &Unit) -> bool {
     command.args(["-O0", "-w", "-Wno-everything", "-c", "-o", "/dev/null", "-x", language]);
     command.arg(&unit.source).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|s| s.success())
-}
-
-/// Lines of the units' main files.
-fn source_lines(units: &[Unit]) -> usize {
-    let paths: BTreeSet<PathBuf> = units.iter().map(Unit::path).collect();
-    let lines = |path: &PathBuf| {
-        std::fs::read(path).map_or(0, |t| t.iter().filter(|&&b| b == b'\n').count())
-    };
-    paths.iter().map(lines).sum()
 }
 
 fn percent(part: f64, whole: f64) -> String {

@@ -5,9 +5,14 @@
 pub mod frontend;
 pub mod load;
 pub mod measure;
+pub mod program;
 pub mod projects;
 
+use anyhow::{Result, bail};
+use leakproof_frontend::Unit;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
@@ -20,4 +25,25 @@ pub fn work_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| root().join("target"), PathBuf::from)
         .join("bench")
+}
+
+/// The optimised build of this program, in which the loading is measured.
+pub fn release_xtask() -> Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root()).args(["build", "--quiet", "--release", "--package", "xtask"]);
+    if !cargo.status()?.success() {
+        bail!("the release build of xtask failed");
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release/xtask"))
+}
+
+/// Lines of the units' main files.
+pub fn source_lines(units: &[Unit]) -> usize {
+    let paths: BTreeSet<PathBuf> = units.iter().map(Unit::path).collect();
+    let lines = |path: &PathBuf| {
+        std::fs::read(path).map_or(0, |t| t.iter().filter(|&&b| b == b'\n').count())
+    };
+    paths.iter().map(lines).sum()
 }

@@ -80,6 +80,9 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
 fn analyse(input: Input, models: &Library, options: &Options) -> Report {
     let program = leakproof_program::Program::link(input.loaded.modules);
     let mut report = leakproof_detect::check(&program, models, options);
+    for leak in &mut report.leaks {
+        leak.resource = !models.is_memory(&leak.family);
+    }
     for (file, reason) in input.loaded.skipped {
         report.skipped.push(Skipped { file, reason });
     }

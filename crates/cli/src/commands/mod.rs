@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod cache;
+mod callgraph;
 mod check;
 mod completions;
 mod doctor;
@@ -10,7 +11,9 @@ mod init;
 mod ir;
 mod man;
 mod models;
+mod replay;
 mod report;
+mod validate;
 
 use crate::args::Cli;
 use crate::ui::Ui;
@@ -23,6 +26,10 @@ use std::process::ExitCode;
 pub enum Command {
     /// Find leaks
     Check(check::CheckArgs),
+    /// Run the program into its leaks: verdicts, and witnesses that anyone can run
+    Validate(validate::ValidateArgs),
+    /// Run a witness of `validate` again
+    Replay(replay::ReplayArgs),
     /// Mend leaks with safe patches
     Fix(fix::FixArgs),
     /// Tell all about one leak of the last check
@@ -33,6 +40,8 @@ pub enum Command {
     Init(init::InitArgs),
     /// Print the intermediate representation of one unit
     Ir(ir::IrArgs),
+    /// Print whom every call of the program may call
+    Callgraph(callgraph::CallGraphArgs),
     /// Look at the models of library functions, or check files of your own
     Models(models::ModelsArgs),
     /// Say what leakproof found on this machine and what is wrong with it
@@ -50,11 +59,14 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let ui = Ui::new(cli.quiet, cli.verbose);
     match cli.command {
         Command::Check(args) => check::run(&args, &ui),
+        Command::Validate(args) => validate::run(&args, &ui),
+        Command::Replay(args) => replay::run(&args, &ui),
         Command::Fix(args) => fix::run(&args, &ui),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args, &ui),
         Command::Init(args) => init::run(&args, &ui),
         Command::Ir(args) => ir::run(&args, &ui),
+        Command::Callgraph(args) => callgraph::run(&args, &ui),
         Command::Models(args) => models::run(&args),
         Command::Doctor => doctor::run(),
         Command::Cache(args) => cache::run(&args),

@@ -70,11 +70,16 @@ impl LocSet {
         self.bitmap = Some(bitmap);
     }
 
-    /// Keeps only what `keep` says, in order. What went must not be inserted again.
-    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        self.log.retain(|&loc| keep(loc));
-        if self.log.len() <= LINEAR {
-            self.bitmap = None;
+    /// Drops locations; the cursors move with what stays before them.
+    pub fn retain(&mut self, cursors: [&mut u32; 2], keep: impl Fn(u32) -> bool) {
+        for cursor in cursors {
+            let before = &self.log[..*cursor as usize];
+            *cursor = before.iter().filter(|loc| keep(**loc)).count() as u32;
+        }
+        self.log.retain(|loc| keep(*loc));
+        self.bitmap = None;
+        if self.log.len() > LINEAR {
+            self.build_bitmap();
         }
     }
 
@@ -91,6 +96,16 @@ impl LocSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cursors_stay_where_they_were() {
+        let mut set = LocSet::default();
+        (0..40).for_each(|loc| assert!(set.insert(loc)));
+        let (mut a, mut b) = (10, 40);
+        set.retain([&mut a, &mut b], |loc| loc % 2 == 1);
+        assert_eq!((a, b, set.len()), (5, 20, 20));
+        assert!(!set.insert(39) && set.insert(38));
+    }
 
     #[test]
     fn keeps_order_and_refuses_duplicates_on_both_sides_of_the_bitmap() {

@@ -13,6 +13,7 @@ use super::layout::LayoutId;
 use super::memory::Classes;
 use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
 use super::set::LocSet;
+use super::uses::Uses;
 use crate::scc;
 use rustc_hash::FxHashSet;
 
@@ -20,6 +21,9 @@ pub(super) type NodeId = u32;
 
 /// A pointer that is dereferenced may lead to this many different contents.
 const MAX_CLASSES: usize = 24;
+
+/// A set with more locations says hardly anything: it becomes `UNKNOWN`, and what is in it escapes.
+const MAX_SET: usize = 2048;
 
 /// A set with `UNKNOWN` keeps the names of escaped objects while it is not larger than this.
 const MAX_NAMED: usize = 16;
@@ -52,21 +56,6 @@ impl Step {
     }
 }
 
-/// Constraints on what a pointer points to.
-#[derive(Default)]
-pub(super) struct Uses {
-    /// `dst ⊇ *n`
-    pub loads: Vec<NodeId>,
-    /// `*n ⊇ src`
-    pub stores: Vec<NodeId>,
-    /// `dst ⊇ n + step`
-    pub steps: Vec<(Step, NodeId)>,
-    /// This node is the destination (true) or source of a copy of bytes.
-    pub copies: Vec<(u32, bool)>,
-    /// Calls through this pointer.
-    pub calls: Vec<u32>,
-}
-
 #[derive(Default)]
 struct Node {
     set: LocSet,
@@ -76,6 +65,8 @@ struct Node {
     seen: u32,
     /// Holds `UNKNOWN`: then escaped objects are meant already, and are left out.
     unknown: bool,
+    /// Grew beyond `MAX_SET`.
+    wide: bool,
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
 }
@@ -104,6 +95,9 @@ pub(super) struct Solver {
     pub resolved_calls: Vec<(u32, Loc)>,
     /// Dereferenced nodes with many pointees.
     crowded: Vec<NodeId>,
+    /// Nodes that grew beyond `MAX_SET`, and how many of them escape already.
+    wide: Vec<NodeId>,
+    widened: usize,
     /// Objects that escaped and that nobody has looked at yet.
     pub escaped_objects: Vec<Obj>,
     pub stats: SolverStats,
@@ -134,6 +128,8 @@ impl Solver {
             escape: 0,
             resolved_calls: Vec::new(),
             crowded: Vec::new(),
+            wide: Vec::new(),
+            widened: 0,
             escaped_objects: Vec::new(),
             stats: SolverStats::default(),
         };
@@ -192,6 +188,15 @@ impl Solver {
         if n.set.insert(loc) {
             n.unknown |= loc == UNKNOWN;
             self.mark(node);
+            self.note_width(node);
+        }
+    }
+
+    fn note_width(&mut self, node: NodeId) {
+        let n = &mut self.nodes[node as usize];
+        if n.set.len() > MAX_SET && !n.wide {
+            n.wide = true;
+            self.wide.push(node);
         }
     }
 
@@ -232,6 +237,7 @@ impl Solver {
         self.nodes[src as usize].set = log;
         if grew {
             self.mark(dst);
+            self.note_width(dst);
         }
     }
 
@@ -348,10 +354,36 @@ impl Solver {
     pub fn wave(&mut self) {
         self.stats.waves += 1;
         let order = self.merge_cycles();
-        self.absorb_all();
+        // After merging, which joins sets, and before all that are left are pushed along.
+        self.narrow();
         self.push_all(&order);
         self.use_all();
         self.merge_crowds();
+        self.widen();
+    }
+
+    /// Lets what the sets that grew too large hold escape, so that `UNKNOWN` stands for it.
+    fn widen(&mut self) {
+        while let Some(&node) = self.wide.get(self.widened) {
+            self.widened += 1;
+            if self.find(node) != self.find(self.escape) {
+                self.insert(node, UNKNOWN);
+                self.edge(node, self.escape);
+            }
+        }
+    }
+
+    /// Takes from sets what `UNKNOWN` stands for by now. Without this, one pointer that goes out of
+    /// sight fills most sets of a program with all that escapes.
+    fn narrow(&mut self) {
+        let sink = self.find(self.escape);
+        let escaped = &self.mem.escaped;
+        let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
+        for (id, n) in self.nodes.iter_mut().enumerate() {
+            if n.absorbs() && id != sink as usize {
+                n.set.retain([&mut n.pushed, &mut n.seen], keep);
+            }
+        }
     }
 
     /// Merges strongly connected nodes. Returns representatives, sources first.
@@ -363,7 +395,7 @@ impl Solver {
             for &other in &component[1..] {
                 self.merge(component[0], other);
             }
-            order.push(component[0]);
+            order.push(self.find(component[0]));
         }
         order
     }
@@ -373,70 +405,51 @@ impl Solver {
         let mut targets = Vec::new();
         starts.push(0);
         for n in 0..self.nodes.len() {
-            self.shorten_successors(n as NodeId);
-            targets.extend_from_slice(&self.nodes[n].successors);
+            let mut successors = std::mem::take(&mut self.nodes[n].successors);
+            successors.iter_mut().for_each(|to| *to = self.find(*to));
+            // Merging makes edges of one node equal, and edges to itself.
+            successors.sort_unstable();
+            successors.dedup();
+            successors.retain(|to| *to as usize != n);
+            targets.extend_from_slice(&successors);
+            self.nodes[n].successors = successors;
             starts.push(targets.len() as u32);
         }
         scc::Graph { starts, targets }
     }
 
-    /// Merged nodes leave edges that are there twice, or lead back: they would be pushed along each
-    /// time.
-    fn shorten_successors(&mut self, node: NodeId) {
-        let mut list = std::mem::take(&mut self.nodes[node as usize].successors);
-        for to in &mut list {
-            *to = self.find(*to);
-        }
-        list.sort_unstable();
-        list.dedup();
-        list.retain(|&to| to != node);
-        self.nodes[node as usize].successors = list;
-    }
-
-    /// `UNKNOWN` means every escaped object: next to it they need no names. Without this, one
-    /// pointer that goes out of sight fills most sets of a program with all that escapes.
-    fn absorb(&mut self, node: NodeId) {
-        let n = &mut self.nodes[node as usize];
-        let escaped = &self.mem.escaped;
-        let keep = |loc: Loc| !escaped[loc as usize];
-        let kept = |to: u32| n.set.as_slice()[..to as usize].iter().filter(|&&l| keep(l)).count();
-        (n.pushed, n.seen) = (kept(n.pushed) as u32, kept(n.seen) as u32);
-        n.set.retain(keep);
-    }
-
-    fn absorb_all(&mut self) {
-        for node in 0..self.nodes.len() {
-            if self.nodes[node].absorbs() {
-                self.absorb(node as NodeId);
-            }
-        }
-    }
-
-    /// Puts `b` into `a`. The cursors restart: each side's uses must see the other's elements.
+    /// Makes one node of two; the one with more elements stays, for the work that it has done.
     pub fn merge(&mut self, a: NodeId, b: NodeId) {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
             return;
         }
+        let larger = self.nodes[b as usize].set.len() > self.nodes[a as usize].set.len();
+        let (a, b) = if larger { (b, a) } else { (a, b) };
         let gone = std::mem::take(&mut self.nodes[b as usize]);
         self.parent[b as usize] = a;
+        // What went to the successors of `a` already has yet to go to those of `b`. What `b` holds
+        // comes behind the cursors of `a` and goes to all.
+        let pushed = self.nodes[a as usize].pushed as usize;
+        for &next in &gone.successors {
+            let next = self.find(next);
+            if next != a && pushed > 0 {
+                self.push_range(a, next, 0, pushed);
+            }
+        }
         let node = &mut self.nodes[a as usize];
         for &loc in gone.set.as_slice() {
             node.set.insert(loc);
         }
         node.unknown |= gone.unknown;
+        node.wide |= gone.wide;
         node.successors.extend(gone.successors);
-        node.pushed = 0;
-        node.seen = 0;
         if let Some(uses) = gone.uses {
-            let own = node.uses.get_or_insert_default();
-            own.loads.extend(uses.loads);
-            own.stores.extend(uses.stores);
-            own.steps.extend(uses.steps);
-            own.copies.extend(uses.copies);
-            own.calls.extend(uses.calls);
+            node.seen = 0;
+            node.uses.get_or_insert_default().extend(*uses);
         }
         self.mark(a);
+        self.note_width(a);
     }
 
     fn push_all(&mut self, order: &[NodeId]) {
@@ -534,13 +547,7 @@ impl Solver {
         // A use may have added to this very node meanwhile.
         match &mut self.nodes[node as usize].uses {
             slot @ None => *slot = Some(uses),
-            Some(added) => {
-                added.loads.extend(uses.loads);
-                added.stores.extend(uses.stores);
-                added.steps.extend(uses.steps);
-                added.copies.extend(uses.copies);
-                added.calls.extend(uses.calls);
-            }
+            Some(added) => added.extend(*uses),
         }
     }
 

@@ -72,17 +72,22 @@ fn run(report: &Report, sources: &Sources, options: &SarifOptions) -> Value {
     })
 }
 
-/// Rule identifiers in use, with their place in the rule list.
-type RuleIndex<'a> = BTreeMap<String, (usize, &'a str)>;
+/// Rule identifiers in use, with their place in the rule list, the family, and whether that is
+/// no family of memory.
+type RuleIndex<'a> = BTreeMap<String, (usize, &'a str, bool)>;
 
-fn rules_of(report: &Report) -> RuleIndex<'_> {
+fn rules_of<'r>(report: &'r Report) -> RuleIndex<'r> {
     let suppressed = report.triage.suppressed.iter().map(|s| &s.finding);
     let all = report.leaks.iter().chain(&report.triage.known).chain(suppressed);
-    let mut rules: RuleIndex =
-        all.map(|f| (describe::rule_id(f), (0, describe::family(&f.family)))).collect();
+    let entry = |f: &'r Finding| {
+        let resource = f.resource || describe::is_other_resource(&f.family);
+        (describe::rule_id(f), (0, describe::family(&f.family), resource))
+    };
+    let mut rules: RuleIndex = all.map(entry).collect();
     for fixed in &report.triage.fixed {
         let rule = describe::rule_name(fixed.kind, &fixed.family);
-        rules.insert(rule, (0, describe::family(&fixed.family)));
+        let resource = describe::is_other_resource(&fixed.family);
+        rules.entry(rule).or_insert((0, describe::family(&fixed.family), resource));
     }
     for (index, entry) in rules.values_mut().enumerate() {
         entry.0 = index;
@@ -91,7 +96,8 @@ fn rules_of(report: &Report) -> RuleIndex<'_> {
 }
 
 fn driver(rules: &RuleIndex) -> Value {
-    let list: Vec<Value> = rules.iter().map(|(id, (_, family))| rule::rule(id, family)).collect();
+    let list: Vec<Value> =
+        rules.iter().map(|(id, (_, family, resource))| rule::rule(id, family, *resource)).collect();
     json!({
         "name": "leakproof",
         "version": env!("CARGO_PKG_VERSION"),

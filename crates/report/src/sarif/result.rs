@@ -56,7 +56,7 @@ fn one(finding: &Finding, rules: &RuleIndex, places: &Places) -> Value {
     };
     let mut result = json!({
         "ruleId": rule,
-        "ruleIndex": rules.get(&rule).map_or(0, |(index, _)| *index),
+        "ruleIndex": rules.get(&rule).map_or(0, |(index, ..)| *index),
         "kind": "fail",
         "level": level(finding),
         "message": { "text": message(finding) },
@@ -219,7 +219,7 @@ fn absent(fixed: &BaselineLeak, rules: &RuleIndex, places: &Places) -> Value {
     let text = format!("Fixed: {}", escape_links(&describe::fixed_line(fixed)));
     json!({
         "ruleId": rule,
-        "ruleIndex": rules.get(&rule).map_or(0, |(index, _)| *index),
+        "ruleIndex": rules.get(&rule).map_or(0, |(index, ..)| *index),
         "kind": "pass",
         "level": "none",
         "message": { "text": text },

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 pub(super) const INFORMATION_URI: &str = "https://github.com/leakproof/leakproof";
 
 /// The reporting descriptor of `lost-memory`, `forgotten-file` and the like.
-pub(super) fn rule(id: &str, family: &str) -> Value {
+pub(super) fn rule(id: &str, family: &str, resource: bool) -> Value {
     let lost = id.starts_with("lost-");
-    let cwe = if family == "memory" { "401" } else { "772" };
+    let cwe = if resource { "772" } else { "401" };
     json!({
         "id": id,
         "name": pascal_case(id),
         "shortDescription": { "text": short(lost, family) },
         "fullDescription": { "text": full(lost) },
-        "help": { "text": help(lost, family), "markdown": help_markdown(lost, family) },
+        "help": { "text": help(lost, resource), "markdown": help_markdown(lost, resource) },
         "helpUri": INFORMATION_URI,
         "defaultConfiguration": { "level": "warning" },
         "properties": {
@@ -50,8 +50,8 @@ fn full(lost: bool) -> &'static str {
     }
 }
 
-fn help(lost: bool, family: &str) -> String {
-    let release = if family == "memory" { "Free the object" } else { "Release the object" };
+fn help(lost: bool, resource: bool) -> String {
+    let release = if resource { "Release the object" } else { "Free the object" };
     let place = if lost {
         "before its last reference goes away, or keep a reference to it"
     } else {
@@ -64,8 +64,8 @@ fn help(lost: bool, family: &str) -> String {
     )
 }
 
-fn help_markdown(lost: bool, family: &str) -> String {
-    help(lost, family).replace('"', "`")
+fn help_markdown(lost: bool, resource: bool) -> String {
+    help(lost, resource).replace('"', "`")
 }
 
 #[cfg(test)]

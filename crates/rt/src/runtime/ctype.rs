@@ -89,5 +89,11 @@ extern "C" fn lp_w_tolower(c: c_int) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_toupper(c: c_int) -> c_int {
     // SAFETY: the real function takes what the program's own call would pass.
-    shift(lp_w_toupper as *const c_void, c, unsafe { libc::toupper(c) }, LOWER, 0u32.wrapping_sub(32))
+    shift(
+        lp_w_toupper as *const c_void,
+        c,
+        unsafe { libc::toupper(c) },
+        LOWER,
+        0u32.wrapping_sub(32),
+    )
 }

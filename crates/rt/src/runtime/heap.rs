@@ -1,7 +1,9 @@
 //! Stands in front of the C library's allocator, so that every block is known whoever asks for it: the
 //! program, the C library on its behalf (`strdup`, `getline`, `fopen`) or C++'s `operator new`.
 
-use super::libc::{self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc};
+use super::libc::{
+    self, __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
+};
 use super::{config, object, path, shadow, table};
 use crate::abi::switch;
 use core::ffi::{c_int, c_void};

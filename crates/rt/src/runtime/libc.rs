@@ -31,7 +31,6 @@ unsafe extern "C" {
     pub fn fclose(stream: *mut File) -> c_int;
     pub fn strdup(text: *const c_char) -> *mut c_char;
     pub fn strndup(text: *const c_char, size: usize) -> *mut c_char;
-    pub fn realloc(old: *mut c_void, size: usize) -> *mut c_void;
     pub fn strcoll(a: *const c_char, b: *const c_char) -> c_int;
     pub fn strtol(text: *const c_char, end: *mut *mut c_char, base: c_int) -> i64;
     pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;
@@ -119,7 +118,15 @@ pub fn map(size: usize) -> *mut u8 {
 pub fn map_file(fd: c_int, size: usize) -> *mut u8 {
     // SAFETY: a shared mapping at an address of the kernel's choice.
     let at = unsafe {
-        syscall(number::MMAP, 0 as c_long, size, 3 as c_long, 1 as c_long, c_long::from(fd), 0 as c_long)
+        syscall(
+            number::MMAP,
+            0 as c_long,
+            size,
+            3 as c_long,
+            1 as c_long,
+            c_long::from(fd),
+            0 as c_long,
+        )
     };
     if at == -1 { core::ptr::null_mut() } else { at as *mut u8 }
 }

@@ -116,10 +116,6 @@ pub fn apply(code: u8, a: u32, b: u32) -> u32 {
     make(code, if is_comparison(code) { 1 } else { bits }, a, b, 0, value)
 }
 
-pub fn not(a: u32) -> u32 {
-    apply(op::EQ, a, constant(1, 0))
-}
-
 pub fn and(a: u32, b: u32) -> u32 {
     apply(op::AND, a, b)
 }
@@ -144,13 +140,31 @@ pub fn compute(code: u8, bits: u32, a: u64, b: u64) -> u64 {
         op::SUB => a.wrapping_sub(b),
         op::MUL => a.wrapping_mul(b),
         op::UDIV => a.checked_div(b).unwrap_or(u64::MAX),
-        op::SDIV if b == 0 => if sa < 0 { 1 } else { u64::MAX },
+        op::SDIV if b == 0 => {
+            if sa < 0 {
+                1
+            } else {
+                u64::MAX
+            }
+        }
         op::SDIV => sa.wrapping_div(sb) as u64,
         op::UREM => a.checked_rem(b).unwrap_or(a),
         op::SREM if b == 0 => a,
         op::SREM => sa.wrapping_rem(sb) as u64,
-        op::SHL => if b >= u64::from(bits) { 0 } else { a << b },
-        op::LSHR => if b >= u64::from(bits) { 0 } else { (a & mask(bits)) >> b },
+        op::SHL => {
+            if b >= u64::from(bits) {
+                0
+            } else {
+                a << b
+            }
+        }
+        op::LSHR => {
+            if b >= u64::from(bits) {
+                0
+            } else {
+                (a & mask(bits)) >> b
+            }
+        }
         op::ASHR => (sa >> b.min(63)) as u64,
         op::AND => a & b,
         op::OR => a | b,
@@ -182,7 +196,13 @@ pub fn evaluate(id: u32, variable: u32, byte: u64, depth: u32) -> Option<u64> {
         op::SEXT => signed(u32::from(node(n.a).bits), part(n.a)?) as u64 & mask(bits),
         op::EXTRACT => (part(n.a)? >> n.c) & mask(bits),
         op::CONCAT => part(n.a)? << u32::from(node(n.b).bits) | part(n.b)?,
-        op::ITE => if part(n.a)? != 0 { part(n.b)? } else { part(n.c)? },
+        op::ITE => {
+            if part(n.a)? != 0 {
+                part(n.b)?
+            } else {
+                part(n.c)?
+            }
+        }
         _ => compute(n.op, u32::from(node(n.a).bits), part(n.a)?, part(n.b)?) & mask(bits),
     })
 }

@@ -31,11 +31,8 @@ fn is_digit(byte: Byte, base: u32) -> u32 {
         return decimal;
     }
     let extra = u64::from(base - 10);
-    let letters = nodes::apply(
-        op::OR,
-        nodes::between(n, 65, 64 + extra),
-        nodes::between(n, 97, 96 + extra),
-    );
+    let letters =
+        nodes::apply(op::OR, nodes::between(n, 65, 64 + extra), nodes::between(n, 97, 96 + extra));
     nodes::apply(op::OR, decimal, letters)
 }
 

@@ -4,7 +4,7 @@
 //! thread's stack above a given frame. From there every aligned word that points into a block makes the
 //! block referenced, and its content is searched in turn. Runs under the heap's lock or at the end.
 
-use super::libc::{DlInfo, ProgramHeader, __libc_stack_end, dl_iterate_phdr, map, peek};
+use super::libc::{__libc_stack_end, DlInfo, ProgramHeader, dl_iterate_phdr, map, peek};
 use super::object::{lp_track_length, lp_track_low};
 use super::table::{self, Entry};
 use super::trace::{object, object_count};
@@ -26,7 +26,7 @@ struct Scan {
 
 /// Sets `bit` on every tracked object that is in use and that nothing refers to.
 pub fn mark_unreferenced(stack_from: u64, bit: u32) {
-    with_references(stack_from, |number, referenced| {
+    with_references(Some(stack_from), |number, referenced| {
         if !referenced {
             object(number).marks |= bit;
         }
@@ -34,24 +34,25 @@ pub fn mark_unreferenced(stack_from: u64, bit: u32) {
 }
 
 /// Calls `tell` for every tracked object in use; does nothing when there is too much to look at.
-pub fn with_references(stack_from: u64, mut tell: impl FnMut(u32, bool)) {
+pub fn with_references(stack_from: Option<u64>, mut tell: impl FnMut(u32, bool)) {
     let count = table::count();
     if count == 0 || count > MAX_BLOCKS {
         return;
     }
     let Some(mut scan) = Scan::new(count) else { return };
-    // Our own note of where tracked objects are is no reference.
+    // Our own note of where tracked objects are is no reference; kept as something else meanwhile.
     // SAFETY: plain words.
-    let kept = unsafe { (lp_track_low, lp_track_length) };
+    let kept = unsafe { (!lp_track_low, lp_track_length) };
     unsafe { (lp_track_low, lp_track_length) = (0, 0) };
     // SAFETY: the callback gets the scan that outlives the call.
     unsafe { dl_iterate_phdr(module_roots, (&raw mut scan).cast()) };
-    // SAFETY: set by the loader before anything runs.
-    let end = unsafe { __libc_stack_end } as u64;
-    scan.span(stack_from & !7, end.max(stack_from));
+    if let Some(from) = stack_from {
+        // SAFETY: set by the loader before anything runs.
+        scan.span(from, unsafe { __libc_stack_end } as u64);
+    }
     scan.follow();
     // SAFETY: plain words.
-    unsafe { (lp_track_low, lp_track_length) = kept };
+    unsafe { (lp_track_low, lp_track_length) = (!kept.0, kept.1) };
     for i in 0..object_count() {
         if object(i).state <= state::USED_AFTER {
             tell(i, scan.is_seen(object(i).address));

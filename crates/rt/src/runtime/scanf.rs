@@ -130,7 +130,14 @@ impl Format {
         }
         let known = b"diuxXocs[n%".contains(&kind);
         let wide = size == 8 && b"cs[".contains(&kind);
-        known.then_some(Item { kind, width, suppressed, size, set: (start, self.at.saturating_sub(1)) })
+        known
+            .then_some(Item {
+                kind,
+                width,
+                suppressed,
+                size,
+                set: (start, self.at.saturating_sub(1)),
+            })
             .filter(|_| !wide)
     }
 }
@@ -367,7 +374,12 @@ fn fallback(arguments: *const u64) -> Arguments {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn lp_w_sscanf(text: *const c_char, format: *const c_char, n: c_int, a: *const u64) -> c_int {
+extern "C" fn lp_w_sscanf(
+    text: *const c_char,
+    format: *const c_char,
+    n: c_int,
+    a: *const u64,
+) -> c_int {
     take_arguments::<0>(core::ptr::null());
     if !is_known(terminated(format)) {
         let mut list = fallback(a);
@@ -378,7 +390,12 @@ extern "C" fn lp_w_sscanf(text: *const c_char, format: *const c_char, n: c_int, 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn lp_w_fscanf(stream: *mut File, format: *const c_char, n: c_int, a: *const u64) -> c_int {
+extern "C" fn lp_w_fscanf(
+    stream: *mut File,
+    format: *const c_char,
+    n: c_int,
+    a: *const u64,
+) -> c_int {
     take_arguments::<0>(core::ptr::null());
     if !is_known(terminated(format)) {
         let mut list = fallback(a);

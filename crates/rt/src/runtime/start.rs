@@ -102,9 +102,9 @@ extern "C" fn finish() {
     if !is_ours() || *trace::word(header::OUTCOME) != outcome::ABNORMAL {
         return;
     }
-    let here = 0u64;
     if config::is_on(switch::TRACK) {
-        scan::with_references(&raw const here as u64, |number, referenced| {
+        // The program is over: what only the stack holds is held by nobody.
+        scan::with_references(None, |number, referenced| {
             let o = trace::object(number);
             o.marks |= mark::SCANNED_AT_EXIT;
             if referenced {

@@ -87,7 +87,8 @@ fn difference_of(pairs: &[Pair], strings: bool) -> u32 {
     let zero = nodes::constant(32, 0);
     let mut result = zero;
     for Pair(x, y) in pairs.iter().rev() {
-        if !x.is_symbolic() && !y.is_symbolic() && x.value == y.value && !(strings && x.value == 0) {
+        if !x.is_symbolic() && !y.is_symbolic() && x.value == y.value && !(strings && x.value == 0)
+        {
             continue;
         }
         let (nx, ny) = (x.node(), y.node());

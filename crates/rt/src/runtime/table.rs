@@ -14,7 +14,6 @@ pub struct Entry {
     pub size: u64,
     /// Number of the tracked object plus one; 0 when it is not tracked.
     pub object: u32,
-    pub pad: u32,
 }
 
 struct Table {
@@ -47,7 +46,7 @@ pub fn insert(address: u64, size: u64, object: u32) {
         i += 1;
     }
     table.count += usize::from(slot(i).address == 0);
-    *slot(i) = Entry { address, size, object, pad: 0 };
+    *slot(i) = Entry { address, size, object };
 }
 
 pub fn find(address: u64) -> Option<Entry> {

@@ -1,0 +1,270 @@
+//! `leakproof validate`: run the program into its warnings, and say what came of it.
+
+mod seeds;
+mod units;
+mod verdicts;
+
+use crate::analysis::AnalysisArgs;
+use crate::commands::models::ModelFiles;
+use crate::config::Config;
+use crate::inputs::{Input, InputArgs};
+use crate::last_result;
+use crate::rendering::{Format, RenderArgs, Scene, read_report};
+use crate::ui::{Ui, count};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use leakproof_findings::{Report, Sources};
+use leakproof_frontend::clang::Clang;
+use leakproof_frontend::worker_count;
+use leakproof_validate::{
+    Options, RunOptions, SearchOptions, Tools, ValidateError, Validator, Warning,
+};
+use seeds::SeedArgs;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use verdicts::Judged;
+
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    models: ModelFiles,
+    #[command(flatten)]
+    analysis: AnalysisArgs,
+    #[command(flatten)]
+    seeds: SeedArgs,
+    /// Only the finding with this id, or whose id starts so; may be repeated
+    #[arg(long, value_name = "ID")]
+    id: Vec<String>,
+    /// Warnings of an earlier `check --format json`, or of another tool (SARIF, Infer's JSON),
+    /// instead of a fresh check
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// A warning by hand: alloc=FILE:LINE,leak=FILE:LINE[,branch=FILE:LINE:T|F]...
+    #[arg(long, value_name = "WARNING")]
+    warning: Vec<Warning>,
+    /// The program to run, by the file with its `main`, when there are several
+    #[arg(long, value_name = "FILE")]
+    program: Option<String>,
+    /// Libraries and other flags for linking, as in `--link-flags='-lm -lz'`
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "")]
+    link_flags: String,
+    /// Seconds for each warning
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    budget: u64,
+    /// Seconds for all warnings together
+    #[arg(long, value_name = "SECONDS")]
+    total_budget: Option<u64>,
+    /// Do not make calls fail
+    #[arg(long)]
+    no_faults: bool,
+    /// Folder for the witnesses
+    #[arg(long, value_name = "DIR", default_value = "leakproof-witnesses")]
+    witnesses: PathBuf,
+    /// Order of the results: what to fix first, or what to look at first
+    #[arg(long, value_enum, default_value_t = Order::Fix)]
+    sort: Order,
+    #[command(flatten)]
+    render: RenderArgs,
+    /// Configuration [default: leakproof.toml of this folder or of the nearest one above]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// The two orders of the paper's figure 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// MUST-LEAK, MAY-LEAK, BLOAT, LIKELY-NOT-LEAK
+    Fix,
+    /// MAY-LEAK, BLOAT, LIKELY-NOT-LEAK, MUST-LEAK
+    Validate,
+}
+
+pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
+    let root = std::env::current_dir()?;
+    let tools = tools(args.inputs.unit.jobs)?;
+    let input = args.inputs.load(ui)?;
+    let units = units::sources(&input);
+    let (mut report, warnings) = args.warnings(input, &root, ui)?;
+    if warnings.is_empty() {
+        ui.note("no warnings to validate");
+    }
+    let flags = seeds::split(&args.link_flags)?;
+    let programs = units.programs(&flags);
+    let groups = args.grouped(&programs, &warnings, ui)?;
+    let mut judged = Vec::new();
+    for (program, members) in groups {
+        let list: Vec<Warning> = members.iter().map(|i| warnings[*i].clone()).collect();
+        let program = &programs[program];
+        ui.note(&format!(
+            "instrumenting {} ({})",
+            program.name,
+            count(program.units.len(), "unit")
+        ));
+        let validator = Validator::new(program, &list, &tools, args.options())?;
+        judged.extend(args.judge(&validator, &list, &members, ui)?);
+    }
+    judged.sort_by_key(|j| j.warning);
+    args.finish(&mut report, &warnings, judged, &root, ui)
+}
+
+/// The tools that building needs; the instrumenter lies beside us.
+fn tools(jobs: usize) -> Result<Tools> {
+    let clang = Clang::locate()?;
+    let beside = std::env::current_exe()?.with_file_name("leakproof-instrument");
+    let found = beside.is_file().then_some(beside);
+    let found =
+        found.or_else(|| leakproof_frontend::clang::find_program("leakproof-instrument".as_ref()));
+    let instrumenter = found.ok_or(ValidateError::NoInstrumenter)?;
+    Ok(Tools { clang, instrumenter, jobs: worker_count(jobs, usize::MAX) })
+}
+
+impl ValidateArgs {
+    fn options(&self) -> Options {
+        let budget = Duration::from_secs(self.budget);
+        Options {
+            run: RunOptions { faults: !self.no_faults, ..RunOptions::default() },
+            search: SearchOptions { budget, faults: !self.no_faults, ..SearchOptions::default() },
+        }
+    }
+
+    /// The report that verdicts go into, and the warnings in its order.
+    fn warnings(&self, input: Input, root: &Path, ui: &Ui) -> Result<(Report, Vec<Warning>)> {
+        let mut warnings: Vec<Warning> =
+            self.warning.iter().map(|w| w.clone().resolved(root)).collect();
+        if let Some(file) = self.from.as_deref().filter(|f| !is_own_report(f)) {
+            let text = std::fs::read(file).with_context(|| file.display().to_string())?;
+            let foreign = leakproof_validate::read_foreign(&text)
+                .with_context(|| file.display().to_string())?;
+            foreign.notes.iter().for_each(|n| ui.warn(n));
+            warnings.extend(foreign.warnings.into_iter().map(|w| w.resolved(root)));
+        }
+        if !warnings.is_empty()
+            || (self.from.is_some() && !self.from.as_deref().is_some_and(is_own_report))
+        {
+            let mut report = Report { version: 1, ..Report::default() };
+            report.leaks = warnings.iter().map(|w| verdicts::as_finding(w, root)).collect();
+            return Ok((report, warnings));
+        }
+        let mut report = match &self.from {
+            Some(file) => read_report(file)?,
+            None => self.check(input, root)?,
+        };
+        let wanted =
+            |id: &str| self.id.is_empty() || self.id.iter().any(|w| id.starts_with(w.as_str()));
+        report.leaks.retain(|f| wanted(&f.id));
+        if report.leaks.is_empty() && !self.id.is_empty() {
+            bail!("no finding has such an id: it may have been fixed");
+        }
+        let list = report.leaks.iter().map(|f| Warning::from_finding(f, root)).collect();
+        Ok((report, list))
+    }
+
+    fn check(&self, input: Input, root: &Path) -> Result<Report> {
+        let sources = Sources::new(root.to_owned());
+        let config = Config::load(self.config.as_deref(), root)?;
+        let models = self.models.load_after(&config.models)?;
+        let options = self.analysis.options(&config, &models, self.inputs.unit.jobs)?;
+        let program = leakproof_program::Program::link(input.loaded.modules);
+        let mut report = leakproof_detect::check(&program, &models, &options);
+        leakproof_findings::finish(&mut report, &sources);
+        Ok(report)
+    }
+
+    /// Which program each warning is about: (program, warnings).
+    fn grouped(
+        &self,
+        programs: &[leakproof_validate::Program],
+        warnings: &[Warning],
+        ui: &Ui,
+    ) -> Result<BTreeMap<usize, Vec<usize>>> {
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (i, warning) in warnings.iter().enumerate() {
+            let files = [warning.allocation[0].file.as_path(), warning.leak.file.as_path()];
+            match leakproof_validate::choose(programs, self.program.as_deref(), &files) {
+                Ok(chosen) => {
+                    let at = programs.iter().position(|p| std::ptr::eq(p, chosen)).unwrap_or(0);
+                    groups.entry(at).or_default().push(i);
+                }
+                Err(error @ ValidateError::Program(_)) if self.program.is_none() => {
+                    ui.warn(&format!("{}: {error}", warning.name));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Every warning in turn, several at once.
+    fn judge(
+        &self,
+        validator: &Validator,
+        warnings: &[Warning],
+        numbers: &[usize],
+        ui: &Ui,
+    ) -> Result<Vec<Judged>> {
+        let seeds = self.seeds.inputs()?;
+        let start = Instant::now();
+        let total = self.total_budget.map(Duration::from_secs);
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let done = std::sync::Mutex::new(Vec::new());
+        let jobs = worker_count(self.inputs.unit.jobs, warnings.len());
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(|| {
+                    loop {
+                        let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(warning) = warnings.get(i) else { break };
+                        let late = total.is_some_and(|t| start.elapsed() >= t);
+                        let result =
+                            verdicts::judge(validator, warning, &seeds, &self.witnesses, late);
+                        if let Ok(j) = &result {
+                            ui.note(&verdicts::line(warning, j));
+                        }
+                        let numbered = result.map(|j| Judged { warning: numbers[i], result: j });
+                        if let Ok(mut list) = done.lock() {
+                            list.push(numbered);
+                        }
+                    }
+                });
+            }
+        });
+        let list = done.into_inner().unwrap_or_default();
+        Ok(list.into_iter().collect::<Result<Vec<_>, ValidateError>>()?)
+    }
+
+    fn finish(
+        &self,
+        report: &mut Report,
+        warnings: &[Warning],
+        judged: Vec<Judged>,
+        root: &Path,
+        ui: &Ui,
+    ) -> Result<ExitCode> {
+        verdicts::merge(report, &judged);
+        if self.warning.is_empty()
+            && self.from.is_none()
+            && !self.inputs.unit.no_cache
+            && self.id.is_empty()
+        {
+            last_result::keep(report, root);
+        }
+        let must = verdicts::sort(report, self.sort);
+        if self.render.format == Format::Text {
+            let text = verdicts::text(warnings, &judged, self.sort, root);
+            crate::output::write(self.render.output.as_deref(), &text)?;
+        } else {
+            let sources = Sources::new(root.to_owned());
+            self.render.write(report, &Scene { sources: &sources, root, elapsed: None }, ui)?;
+        }
+        Ok(if must { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    }
+}
+
+/// Whether a file is a report of our own.
+fn is_own_report(path: &Path) -> bool {
+    read_report(path).is_ok()
+}

@@ -1,0 +1,163 @@
+//! Verdicts: getting them, merging them into the report, and saying them.
+
+use super::Order;
+use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Verdict};
+use leakproof_frontend::display_name;
+use leakproof_validate::{Input, Outcome, SCRIPT, SearchStats, ValidateError, Validator, Warning};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The result for one warning.
+pub struct Judged {
+    /// Position among the warnings.
+    pub warning: usize,
+    pub result: Judgement,
+}
+
+pub enum Judgement {
+    Rejected(String),
+    Judged { outcome: Outcome, witness: Option<PathBuf> },
+}
+
+/// Validates one warning and keeps its witness. `late`: the time for all of them is used up.
+pub fn judge(
+    validator: &Validator,
+    warning: &Warning,
+    seeds: &[Input],
+    witnesses: &Path,
+    late: bool,
+) -> Result<Judgement, ValidateError> {
+    if late {
+        let outcome = Outcome {
+            verdict: Verdict::MayLeak,
+            reason: "the time for all warnings was used up before this one".to_owned(),
+            qualifier: None,
+            witness: None,
+            stats: SearchStats::default(),
+        };
+        return Ok(Judgement::Judged { outcome, witness: None });
+    }
+    match validator.validate(warning, seeds)? {
+        Err(rejection) => Ok(Judgement::Rejected(rejection.to_string())),
+        Ok(mut outcome) => {
+            let folder = witnesses.join(folder_name(&warning.name));
+            let confirmed = validator.confirm(warning, &mut outcome, &folder)?;
+            Ok(Judgement::Judged { outcome, witness: confirmed.then_some(folder) })
+        }
+    }
+}
+
+/// A file name made of a warning's name.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' };
+    let text: String = name.chars().map(plain).collect();
+    text.trim_start_matches(['_', '.']).to_owned()
+}
+
+/// One line for the progress.
+pub fn line(warning: &Warning, judgement: &Judgement) -> String {
+    match judgement {
+        Judgement::Rejected(reason) => format!("{}: rejected: {reason}", warning.name),
+        Judgement::Judged { outcome, .. } => format!(
+            "{}: {} after {} runs, {} questions, {:.1} s",
+            warning.name,
+            outcome.verdict.name(),
+            outcome.stats.runs,
+            outcome.stats.queries,
+            outcome.stats.elapsed.as_secs_f64()
+        ),
+    }
+}
+
+/// A warning that is no finding of ours, as one.
+pub fn as_finding(warning: &Warning, root: &Path) -> Finding {
+    let first = warning.allocation.first().cloned().unwrap_or_default();
+    let alloc = AllocSite {
+        file: display_name(&first.file, root),
+        line: first.line,
+        column: first.column,
+        callee: first.callee,
+        ..AllocSite::default()
+    };
+    Finding {
+        id: warning.name.clone(),
+        family: "memory".to_owned(),
+        alloc_trace: vec![alloc.clone()],
+        alloc,
+        leak: Location {
+            file: display_name(&warning.leak.file, root),
+            line: warning.leak.line,
+            column: warning.leak.column,
+            ..Location::default()
+        },
+        ..Finding::default()
+    }
+}
+
+/// Puts verdicts into the report; what was witnessed is evidence.
+pub fn merge(report: &mut Report, judged: &[Judged]) {
+    for j in judged {
+        let Judgement::Judged { outcome, .. } = &j.result else { continue };
+        if let Some(finding) = report.leaks.get_mut(j.warning) {
+            finding.verdict = Some(outcome.verdict);
+            if outcome.verdict == Verdict::MustLeak {
+                finding.evidence = Evidence::Witnessed;
+            }
+        }
+    }
+}
+
+fn rank(verdict: Option<Verdict>, order: Order) -> usize {
+    use Verdict::{Bloat, LikelyNotLeak, MayLeak, MustLeak};
+    let list = match order {
+        Order::Fix => [MustLeak, MayLeak, Bloat, LikelyNotLeak],
+        Order::Validate => [MayLeak, Bloat, LikelyNotLeak, MustLeak],
+    };
+    verdict.and_then(|v| list.iter().position(|w| *w == v)).unwrap_or(list.len())
+}
+
+/// Sorts the findings; whether any of them must leak.
+pub fn sort(report: &mut Report, order: Order) -> bool {
+    report.leaks.sort_by_key(|f| rank(f.verdict, order));
+    report.leaks.iter().any(|f| f.verdict == Some(Verdict::MustLeak))
+}
+
+/// The results for a reader.
+pub fn text(warnings: &[Warning], judged: &[Judged], order: Order, root: &Path) -> String {
+    let verdict = |j: &Judged| match &j.result {
+        Judgement::Judged { outcome, .. } => Some(outcome.verdict),
+        Judgement::Rejected(_) => None,
+    };
+    let mut list: Vec<&Judged> = judged.iter().collect();
+    list.sort_by_key(|j| (rank(verdict(j), order), j.warning));
+    let mut text = String::new();
+    for j in list {
+        let warning = &warnings[j.warning];
+        let name = verdict(j).map_or("REJECTED", Verdict::name);
+        writeln!(text, "{name}  {}", headline(warning, root)).ok();
+        match &j.result {
+            Judgement::Rejected(reason) => writeln!(text, "    {reason}").ok(),
+            Judgement::Judged { outcome, witness } => {
+                details(&mut text, outcome, witness.as_deref())
+            }
+        };
+    }
+    text
+}
+
+fn headline(warning: &Warning, root: &Path) -> String {
+    let place =
+        |s: &leakproof_validate::Spot| format!("{}:{}", display_name(&s.file, root), s.line);
+    let alloc = warning.allocation.first().map(place).unwrap_or_default();
+    format!("{}: allocated at {alloc}, leaks at {}", warning.name, place(&warning.leak))
+}
+
+fn details(text: &mut String, outcome: &Outcome, witness: Option<&Path>) -> Option<()> {
+    writeln!(text, "    {}", outcome.reason).ok()?;
+    let s = outcome.stats;
+    writeln!(text, "    {} runs, {} of them on the path", s.runs, s.covering).ok()?;
+    if let Some(folder) = witness {
+        writeln!(text, "    witness: {}", folder.join(SCRIPT).display()).ok()?;
+    }
+    Some(())
+}

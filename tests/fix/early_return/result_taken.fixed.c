@@ -1,0 +1,19 @@
+// run: word
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int measure(const char *s) {
+    int result = 1;
+    char *copy = strdup(s);
+    if (!copy)
+        return result;
+    int result2 = result + copy[0];
+    free(copy);
+    return result2;
+}
+
+int main(int argc, char **argv) {
+    printf("%d\n", measure(argc > 1 ? argv[1] : "default"));
+    return 0;
+}

@@ -1,0 +1,25 @@
+// run: word
+// run: w
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int work(const char *s) {
+    int rc = -1;
+    char *copy;
+    if (strlen(s) < 2)
+        goto out;
+    copy = strdup(s);
+    if (!copy)
+        goto out;
+    puts(copy);
+    rc = 0;
+out:
+    puts("done");
+    return rc;
+}
+
+int main(int argc, char **argv) {
+    printf("%d\n", work(argc > 1 ? argv[1] : "default"));
+    return 0;
+}

@@ -1,0 +1,187 @@
+//! `cargo xtask bench program`: how the cost of the whole-program part grows with the program.
+//!
+//! Per project: the CPU time of linking, of the points-to analysis and of the call graph, on modules
+//! that come from the cache, against the number of instructions. The medians of the rounds go into
+//! `docs/benchmarks/program.md` with the exponent of the growth.
+
+use super::measure::{median, run_with_peak};
+use super::projects::{BenchProject, PROJECTS};
+use super::{release_xtask, root, source_lines, work_folder};
+use anyhow::{Context, Result, bail};
+use leakproof_frontend::usage::Usage;
+use leakproof_frontend::{LoadOptions, Project, Request, Silent, load};
+use leakproof_models::Library;
+use leakproof_program::{Andersen, CallGraph, Effects, Program};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROUNDS: usize = 3;
+
+/// What one run of the part cost, in CPU seconds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Cost {
+    functions: usize,
+    instructions: usize,
+    link: f64,
+    points_to: f64,
+    call_graph: f64,
+    effects: f64,
+    objects: usize,
+    indirect: usize,
+    /// Indirect calls whose targets were guessed from the signature.
+    guessed: usize,
+}
+
+struct Row {
+    name: &'static str,
+    lines: usize,
+    cost: Cost,
+    peak_mib: f64,
+}
+
+impl Cost {
+    fn total(&self) -> f64 {
+        self.link + self.points_to + self.call_graph
+    }
+}
+
+pub fn run(names: &[&str]) -> Result<()> {
+    let chosen: Vec<&BenchProject> =
+        PROJECTS.iter().filter(|p| names.is_empty() || names.contains(&p.name)).collect();
+    if chosen.is_empty() {
+        bail!("no such project");
+    }
+    let xtask = release_xtask()?;
+    let mut rows = Vec::new();
+    for project in chosen {
+        eprintln!("{} ...", project.name);
+        rows.push(measure_project(project, &xtask)?);
+    }
+    rows.sort_by_key(|r| r.cost.instructions);
+    let text = page(&rows)?;
+    print!("{text}");
+    if names.is_empty() {
+        let path = root().join("docs/benchmarks/program.md");
+        std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+        std::fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+fn measure_project(project: &'static BenchProject, xtask: &Path) -> Result<Row> {
+    let folder = project.prepare()?;
+    let cache = work_folder().join(format!("{}.cache", project.name));
+    let mut samples: [Vec<f64>; 5] = Default::default();
+    let mut last = None;
+    for _ in 0..ROUNDS {
+        let mut command = Command::new(xtask);
+        command.current_dir(&folder).args(["bench-program", "compile_commands.json"]).arg(&cache);
+        let (output, peak) = run_with_peak(&mut command)?;
+        let cost: Cost = serde_json::from_slice(&output)?;
+        let values = [cost.link, cost.points_to, cost.call_graph, cost.effects, peak];
+        samples.iter_mut().zip(values).for_each(|(s, v)| s.push(v));
+        last = Some(cost);
+    }
+    let cost = last.context("no round was run")?;
+    let [link, points_to, call_graph, effects, peak_mib] = samples.map(|mut s| median(&mut s));
+    let cost = Cost { link, points_to, call_graph, effects, ..cost };
+    let request =
+        Request { cwd: folder, paths: vec!["compile_commands.json".into()], ..Request::default() };
+    let lines = source_lines(&Project::discover(&request)?.units);
+    Ok(Row { name: project.name, lines, cost, peak_mib })
+}
+
+/// `xtask bench-program DATABASE CACHE`: measures once, in a process of its own.
+pub fn measure(arguments: &[&str]) -> Result<()> {
+    let &[database, cache] = arguments else { bail!("usage: xtask bench-program DATABASE CACHE") };
+    let request = Request {
+        cwd: std::env::current_dir()?,
+        paths: vec![PathBuf::from(database)],
+        ..Request::default()
+    };
+    let project = Project::discover(&request)?;
+    let options = LoadOptions { jobs: 0, cache: Some(PathBuf::from(cache)) };
+    let modules = load(&project, &options, &Silent)?.modules;
+    let models = Library::shipped();
+    let (link, program) = timed(|| Program::link(modules));
+    let (points_to, pts) = timed(|| Andersen::solve(&program, models));
+    let (call_graph, graph) = timed(|| CallGraph::build(&program, &pts, models));
+    let (effects, _) = timed(|| Effects::new(&program, &pts, &graph, models));
+    let bodies = program.definitions().filter_map(|f| program.function(f).body.as_ref());
+    let calls = || program.definitions().flat_map(|f| graph.calls_of(f).map(|(_, t)| t));
+    let several = calls().filter(|t| t.list.len() != 1 || !t.complete).count();
+    let cost = Cost {
+        functions: program.definition_list().len(),
+        instructions: bodies.map(|b| b.insts.len()).sum(),
+        link,
+        points_to,
+        call_graph,
+        effects,
+        objects: pts.stats().objects,
+        indirect: several,
+        guessed: calls().filter(|t| t.fallback).count(),
+    };
+    println!("{}", serde_json::to_string(&cost)?);
+    Ok(())
+}
+
+/// CPU seconds of this process, at the resolution of the kernel's clock.
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let before = Usage::now().own_cpu;
+    let result = work();
+    (Usage::now().own_cpu - before, result)
+}
+
+fn page(rows: &[Row]) -> Result<String> {
+    let mut out = format!(
+        "# Whole-program benchmark\n\n\
+         Made by `cargo xtask bench program`; do not edit. CPU seconds, median of {ROUNDS} rounds. *Points-to* \
+         is the pointer analysis with everything that it needs (wrappers of allocators, types of heap \
+         objects), *effects* what calls may read, write and release. *Open calls* have no, several or \
+         unknown targets; *by signature* counts those of them that only the signature decides. *Per 100k* is \
+         linking, points-to and call graph for 100,000 instructions of our IR.\n\n\
+         | program | KLoC | functions | instructions | objects | link | points-to | call graph | effects | \
+         per 100k | open calls | by signature | peak MiB |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    );
+    for Row { name, lines, cost, peak_mib } in rows {
+        writeln!(
+            out,
+            "| {name} | {:.1} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} | {} | {peak_mib:.0} |",
+            *lines as f64 / 1000.0,
+            cost.functions,
+            cost.instructions,
+            cost.objects,
+            cost.link,
+            cost.points_to,
+            cost.call_graph,
+            cost.effects,
+            cost.total() / cost.instructions as f64 * 1e5,
+            cost.indirect,
+            cost.guessed,
+        )?;
+    }
+    if let Some(exponent) = growth(rows) {
+        writeln!(
+            out,
+            "\nLeast squares on logarithms: cost grows as instructions to the power of {exponent:.2}, over \
+             programs whose cost the clock can measure (0.05 s and more)."
+        )?;
+    }
+    Ok(out)
+}
+
+/// The slope of the line through (log instructions, log cost).
+fn growth(rows: &[Row]) -> Option<f64> {
+    let measurable = rows.iter().filter(|r| r.cost.total() >= 0.05);
+    let points: Vec<(f64, f64)> =
+        measurable.map(|r| ((r.cost.instructions as f64).ln(), r.cost.total().ln())).collect();
+    let n = points.len() as f64;
+    let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / n;
+    let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
+    let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+    (points.len() > 2 && variance > 0.0).then(|| covariance / variance)
+}
