@@ -10,6 +10,7 @@ mod memory;
 mod object;
 mod set;
 mod solver;
+mod uses;
 mod wrappers;
 
 pub use andersen::Andersen;

@@ -13,6 +13,7 @@ use super::layout::LayoutId;
 use super::memory::Classes;
 use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
 use super::set::LocSet;
+use super::uses::Uses;
 use crate::scc;
 use rustc_hash::FxHashSet;
 
@@ -23,6 +24,9 @@ const MAX_CLASSES: usize = 24;
 
 /// A set with more locations says hardly anything: it becomes `UNKNOWN`, and what is in it escapes.
 const MAX_SET: usize = 2048;
+
+/// A set with `UNKNOWN` keeps the names of escaped objects while it is not larger than this.
+const MAX_NAMED: usize = 16;
 
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,35 +56,6 @@ impl Step {
     }
 }
 
-/// Constraints on what a pointer points to.
-#[derive(Default)]
-pub(super) struct Uses {
-    /// `dst ⊇ *n`
-    pub loads: Vec<NodeId>,
-    /// `*n ⊇ src`
-    pub stores: Vec<NodeId>,
-    /// `dst ⊇ n + step`
-    pub steps: Vec<(Step, NodeId)>,
-    /// This node is the destination (true) or source of a copy of bytes.
-    pub copies: Vec<(u32, bool)>,
-    /// Calls through this pointer.
-    pub calls: Vec<u32>,
-}
-
-impl Uses {
-    fn extend(&mut self, other: Uses) {
-        self.loads.extend(other.loads);
-        self.stores.extend(other.stores);
-        self.steps.extend(other.steps);
-        self.copies.extend(other.copies);
-        self.calls.extend(other.calls);
-        self.loads.sort_unstable();
-        self.loads.dedup();
-        self.stores.sort_unstable();
-        self.stores.dedup();
-    }
-}
-
 #[derive(Default)]
 struct Node {
     set: LocSet,
@@ -94,6 +69,13 @@ struct Node {
     wide: bool,
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
+}
+
+impl Node {
+    /// It is too large to name objects that `UNKNOWN` stands for.
+    fn absorbs(&self) -> bool {
+        self.unknown && self.set.len() > MAX_NAMED
+    }
 }
 
 pub(super) struct Solver {
@@ -371,8 +353,9 @@ impl Solver {
     /// One wave. Afterwards `resolved_calls` and `escaped_objects` may ask for more constraints.
     pub fn wave(&mut self) {
         self.stats.waves += 1;
-        self.narrow();
         let order = self.merge_cycles();
+        // After merging, which joins sets, and before all that are left are pushed along.
+        self.narrow();
         self.push_all(&order);
         self.use_all();
         self.merge_crowds();
@@ -390,17 +373,14 @@ impl Solver {
         }
     }
 
-    /// Takes from large sets what `UNKNOWN` stands for by now.
+    /// Takes from sets what `UNKNOWN` stands for by now. Without this, one pointer that goes out of
+    /// sight fills most sets of a program with all that escapes.
     fn narrow(&mut self) {
-        for i in 0..self.widened {
-            let node = self.find(self.wide[i]);
-            if node == self.find(self.escape) {
-                continue;
-            }
-            let n = &mut self.nodes[node as usize];
-            if n.unknown && n.set.len() > MAX_SET {
-                let escaped = &self.mem.escaped;
-                let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
+        let sink = self.find(self.escape);
+        let escaped = &self.mem.escaped;
+        let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
+        for (id, n) in self.nodes.iter_mut().enumerate() {
+            if n.absorbs() && id != sink as usize {
                 n.set.retain([&mut n.pushed, &mut n.seen], keep);
             }
         }
@@ -559,7 +539,10 @@ impl Solver {
             self.crowded.push(node);
         }
         for &loc in &fresh {
-            self.use_one(&uses, loc);
+            let meant = self.nodes[node as usize].absorbs() && self.mem.escaped[loc as usize];
+            if !meant {
+                self.use_one(&uses, loc);
+            }
         }
         // A use may have added to this very node meanwhile.
         match &mut self.nodes[node as usize].uses {
