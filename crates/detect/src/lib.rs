@@ -50,9 +50,8 @@ pub fn examine(
 ) -> (Examination, Memo) {
     let points_to = Andersen::solve(program, models);
     let calls = CallGraph::build(program, &points_to, models);
-    let reuse = before.map(|(memo, changed)| {
-        memo.reuse(&calls, &changed.iter().copied().collect())
-    });
+    let reuse =
+        before.map(|(memo, changed)| memo.reuse(&calls, &changed.iter().copied().collect()));
     let (mut outcomes, memo) = schedule::run(program, &calls, models, options, reuse.as_ref());
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
     let judgements = audit::settle(program, &calls, judgements);

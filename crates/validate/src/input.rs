@@ -115,7 +115,7 @@ impl Input {
     }
 
     fn set_byte(&mut self, source: u32, at: usize, value: u8) {
-        let is_text = source < SOURCE_STDIN || source >= SOURCE_ENV;
+        let is_text = !(SOURCE_STDIN..SOURCE_ENV).contains(&source);
         let content = match source {
             SOURCE_ARGS..SOURCE_STDIN => self.arguments.get_mut((source - SOURCE_ARGS) as usize),
             SOURCE_ENV.. => self.environment.values_mut().nth((source - SOURCE_ENV) as usize),
