@@ -29,7 +29,7 @@ fn project() -> Sandbox {
 
 #[test]
 fn text_names_the_targets_of_every_call() {
-    let run = project().run(&["callgraph", "a.c", "b.c"]);
+    let run = project().run(["callgraph", "a.c", "b.c"]);
     let text = run.stdout;
     for line in [
         "main a.c:8",
@@ -46,16 +46,16 @@ fn text_names_the_targets_of_every_call() {
 #[test]
 fn a_choice_of_functions_and_of_calls() {
     let s = project();
-    let text = s.run(&["callgraph", "a.c", "b.c", "--indirect"]).stdout;
+    let text = s.run(["callgraph", "a.c", "b.c", "--indirect"]).stdout;
     assert_eq!(text.lines().count(), 3, "{text}");
-    let text = s.run(&["callgraph", "a.c", "b.c", "--function", "shared"]).stdout;
+    let text = s.run(["callgraph", "a.c", "b.c", "--function", "shared"]).stdout;
     assert_eq!(text.lines().collect::<Vec<_>>(), ["shared b.c:2", "  2:28: helper@b.c"]);
-    s.run(&["callgraph", "a.c", "--function", "absent"]).assert_refused(&["absent"]);
+    s.run(["callgraph", "a.c", "--function", "absent"]).assert_refused(&["absent"]);
 }
 
 #[test]
 fn dot_is_a_graph() {
-    let text = project().run(&["callgraph", "a.c", "b.c", "--format", "dot"]).stdout;
+    let text = project().run(["callgraph", "a.c", "b.c", "--format", "dot"]).stdout;
     assert!(text.starts_with("digraph calls {\n") && text.ends_with("}\n"));
     assert!(text.contains("[label=\"helper@b.c\"]"), "{text}");
     assert!(text.contains("[label=\"qsort\", style=dashed]"), "{text}");

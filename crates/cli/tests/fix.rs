@@ -61,7 +61,7 @@ impl Case {
     /// Everything that is wrong with this case.
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        if self.fixed.is_some() == !self.said("left alone").is_empty() {
+        if self.fixed.is_some() != self.said("left alone").is_empty() {
             return vec![format!("{}: give it either a .fixed twin or `left alone`", self.name)];
         }
         let sandbox = Sandbox::new();

@@ -15,9 +15,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Targets of one call that are named in text, unless verbose.
-const TARGETS_SHOWN: usize = 8;
-
 #[derive(Debug, Args)]
 pub struct CallGraphArgs {
     #[command(flatten)]
@@ -56,9 +53,8 @@ pub fn run(args: &CallGraphArgs, ui: &Ui) -> Result<ExitCode> {
     for f in program.definitions() {
         *homonyms.entry(program.display_name(f)).or_default() += 1;
     }
-    let most = if ui.is_verbose() { usize::MAX } else { TARGETS_SHOWN };
     let indirect = args.indirect;
-    let view = View { program: &program, graph: &graph, homonyms, indirect, most };
+    let view = View { program: &program, graph: &graph, homonyms, indirect };
     let functions = view.chosen(&args.functions)?;
     let text = match args.format {
         GraphFormat::Text => view.text(&functions),
@@ -92,8 +88,6 @@ struct View<'a> {
     /// How many functions have a name.
     homonyms: BTreeMap<&'a str, usize>,
     indirect: bool,
-    /// How many targets of one call are named in text.
-    most: usize,
 }
 
 impl<'a> View<'a> {

@@ -22,7 +22,6 @@ use clap::Subcommand;
 use std::process::ExitCode;
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value per run")]
 pub enum Command {
     /// Find leaks
     Check(check::CheckArgs),

@@ -17,10 +17,10 @@ pub fn apply(
     for change in changes {
         check(change, root, force)?;
     }
-    if let Some(command) = test.filter(|_| !changes.is_empty()) {
-        if !passes(command, root)? {
-            bail!("`{command}` fails before anything is changed: nothing was applied");
-        }
+    if let Some(command) = test.filter(|_| !changes.is_empty())
+        && !passes(command, root)?
+    {
+        bail!("`{command}` fails before anything is changed: nothing was applied");
     }
     write(changes, root, |c| &c.after)?;
     if let Some(command) = test.filter(|_| !changes.is_empty())

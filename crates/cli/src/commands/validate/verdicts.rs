@@ -16,7 +16,7 @@ pub struct Judged {
 
 pub enum Judgement {
     Rejected(String),
-    Judged { outcome: Outcome, witness: Option<PathBuf> },
+    Judged { outcome: Box<Outcome>, witness: Option<PathBuf> },
 }
 
 /// Validates one warning and keeps its witness. `late`: the time for all of them is used up.
@@ -35,14 +35,15 @@ pub fn judge(
             witness: None,
             stats: SearchStats::default(),
         };
-        return Ok(Judgement::Judged { outcome, witness: None });
+        return Ok(Judgement::Judged { outcome: Box::new(outcome), witness: None });
     }
     match validator.validate(warning, seeds)? {
         Err(rejection) => Ok(Judgement::Rejected(rejection.to_string())),
         Ok(mut outcome) => {
             let folder = witnesses.join(folder_name(&warning.name));
             let confirmed = validator.confirm(warning, &mut outcome, &folder)?;
-            Ok(Judgement::Judged { outcome, witness: confirmed.then_some(folder) })
+            let witness = confirmed.then_some(folder);
+            Ok(Judgement::Judged { outcome: Box::new(outcome), witness })
         }
     }
 }
