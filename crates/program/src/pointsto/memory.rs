@@ -273,6 +273,7 @@ impl Solver {
         }
         if self.mem.is_plain_member(loc) {
             self.mem.escaped[loc as usize] = true;
+            self.mem.escapes += 1;
             return;
         }
         let obj = self.mem.locs[loc as usize].object;

@@ -97,6 +97,8 @@ pub(super) struct Objects {
     pub seen: Vec<(Obj, LayoutId, Obj)>,
     /// Per location: its object escaped.
     pub escaped: Vec<bool>,
+    /// How often something escaped: tells whether it is worth looking again.
+    pub escapes: u32,
     /// (object, offset) of objects with many cells, where a linear table would be slow.
     large: FxHashMap<(Obj, u32), Loc>,
 }
@@ -185,6 +187,7 @@ impl Objects {
         if std::mem::replace(&mut o.escaped, true) {
             return false;
         }
+        self.escapes += 1;
         // Functions stay in sets: the call graph wants them by name.
         if o.opaque {
             return true;

@@ -72,6 +72,9 @@ impl LocSet {
 
     /// Drops locations; the cursors move with what stays before them.
     pub fn retain(&mut self, cursors: [&mut u32; 2], keep: impl Fn(u32) -> bool) {
+        if self.log.iter().all(|&loc| keep(loc)) {
+            return;
+        }
         for cursor in cursors {
             let before = &self.log[..*cursor as usize];
             *cursor = before.iter().filter(|loc| keep(**loc)).count() as u32;

@@ -67,6 +67,8 @@ struct Node {
     unknown: bool,
     /// Grew beyond `MAX_SET`.
     wide: bool,
+    /// Size of `set` and count of escapes when it was narrowed last.
+    narrowed: (u32, u32),
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
 }
@@ -380,8 +382,10 @@ impl Solver {
         let escaped = &self.mem.escaped;
         let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
         for (id, n) in self.nodes.iter_mut().enumerate() {
-            if n.absorbs() && id != sink as usize {
+            let state = (n.set.len() as u32, self.mem.escapes);
+            if n.absorbs() && id != sink as usize && n.narrowed != state {
                 n.set.retain([&mut n.pushed, &mut n.seen], keep);
+                n.narrowed = (n.set.len() as u32, self.mem.escapes);
             }
         }
     }
