@@ -371,3 +371,12 @@ pub fn sign_extend(bits: u16, value: u64) -> i64 {
     let shift = 64 - u32::from(bits);
     ((value << shift) as i64) >> shift
 }
+
+/// The smallest and largest signed value of a width.
+pub fn signed_limits(bits: u16) -> (i64, i64) {
+    if bits == 0 || bits >= 64 {
+        (i64::MIN, i64::MAX)
+    } else {
+        (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
+    }
+}

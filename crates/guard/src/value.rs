@@ -3,7 +3,7 @@
 //! Comparisons and casts are pushed into if-then-else trees: "the status is zero" about
 //! `ite(c, -1, 0)` becomes `!c`, which is how error codes keep their relation to what happened.
 
-use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, truncate};
+use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limits, truncate};
 
 /// Choices wider than this are not pushed into.
 const PUSH_LIMIT: u32 = 40;
@@ -276,12 +276,7 @@ impl Terms {
 
     /// Signed bounds of a term's value.
     pub fn range(&self, t: Term) -> (i64, i64) {
-        let bits = self.bits(t);
-        let full = if bits == 0 || bits >= 64 {
-            (i64::MIN, i64::MAX)
-        } else {
-            (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
-        };
+        let full = signed_limits(self.bits(t));
         match self.node(t) {
             Node::Int { bits, value } => {
                 let v = sign_extend(*bits, *value);

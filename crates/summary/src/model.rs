@@ -5,7 +5,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
-use leakproof_guard::{Node, SymInfo, Term, Terms};
+use leakproof_guard::{Node, SymInfo, Term, Terms, signed_limits};
 use leakproof_ir::{Function, Ty};
 use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
 
@@ -344,13 +344,5 @@ impl Exec<'_> {
             .map(|t| t.unwrap_or_else(|| self.opaque(64, What::Unknown, "", call.loc)))
             .collect();
         self.call_function_value(call, function, &args, state);
-    }
-}
-
-fn signed_limits(bits: u16) -> (i64, i64) {
-    if bits >= 64 {
-        (i64::MIN, i64::MAX)
-    } else {
-        (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1)
     }
 }

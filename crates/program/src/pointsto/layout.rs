@@ -93,34 +93,31 @@ impl Layouts {
         self.intern(Layout { size: 8, pointers: true, shape: Shape::Scalar })
     }
 
+    /// One step down: the element or member of an array or struct in which `offset` lies, and
+    /// the offset inside it; `None` for anything else, between members and past the end.
+    fn part_at(&self, id: LayoutId, offset: u32) -> Option<(LayoutId, u32)> {
+        match &self.layouts[id.0 as usize].shape {
+            Shape::Scalar | Shape::VoidPointer | Shape::Union { .. } => None,
+            Shape::Array { elem } => Some((*elem, offset.checked_rem(self.size(*elem))?)),
+            Shape::Struct { members, .. } => {
+                let at = members.partition_point(|m| m.0 <= offset).checked_sub(1)?;
+                let (start, end, inner) = members[at];
+                (offset < end).then_some((inner, offset - start))
+            }
+        }
+    }
+
     /// A pointer is at `offset`.
     pub fn is_pointer_at(&self, id: LayoutId, offset: u32) -> bool {
         let (mut id, mut rest) = (id, offset);
-        loop {
-            let layout = &self.layouts[id.0 as usize];
-            match &layout.shape {
-                Shape::Scalar | Shape::VoidPointer => {
-                    return layout.pointers && layout.size == 8 && rest == 0;
-                }
-                Shape::Union { .. } => return false,
-                Shape::Array { elem } => {
-                    let size = self.size(*elem);
-                    if size == 0 {
-                        return false;
-                    }
-                    (id, rest) = (*elem, rest % size);
-                }
-                Shape::Struct { members, .. } => {
-                    let at = members.partition_point(|m| m.0 <= rest);
-                    match at.checked_sub(1).map(|i| members[i]) {
-                        Some((start, end, inner)) if rest < end => {
-                            (id, rest) = (inner, rest - start)
-                        }
-                        _ => return false,
-                    }
-                }
-            }
+        while let Some(part) = self.part_at(id, rest) {
+            (id, rest) = part;
         }
+        let layout = &self.layouts[id.0 as usize];
+        matches!(layout.shape, Shape::Scalar | Shape::VoidPointer)
+            && layout.pointers
+            && layout.size == 8
+            && rest == 0
     }
 
     pub fn has_pointers(&self, id: LayoutId) -> bool {
@@ -130,30 +127,13 @@ impl Layouts {
     /// `offset` lies in a member, not the first, that holds no pointers: a buffer or a number.
     pub fn in_plain_member(&self, id: LayoutId, offset: u32) -> bool {
         let (mut id, mut rest) = (id, offset);
-        loop {
-            if !self.has_pointers(id) {
-                return offset > 0;
-            }
-            match &self.layouts[id.0 as usize].shape {
-                Shape::Scalar | Shape::VoidPointer | Shape::Union { .. } => return false,
-                Shape::Array { elem } => {
-                    let size = self.size(*elem);
-                    if size == 0 {
-                        return false;
-                    }
-                    (id, rest) = (*elem, rest % size);
-                }
-                Shape::Struct { members, .. } => {
-                    let at = members.partition_point(|m| m.0 <= rest);
-                    match at.checked_sub(1).map(|i| members[i]) {
-                        Some((start, end, inner)) if rest < end => {
-                            (id, rest) = (inner, rest - start)
-                        }
-                        _ => return false,
-                    }
-                }
+        while self.has_pointers(id) {
+            match self.part_at(id, rest) {
+                Some(part) => (id, rest) = part,
+                None => return false,
             }
         }
+        offset > 0
     }
 
     /// Its last member is an array that runs past the end.
@@ -195,15 +175,11 @@ impl Layouts {
                     if array(size) || size == 0 {
                         return Some(base);
                     }
-                    (id, rest) = (*elem, rest % size);
+                    (id, rest) = self.part_at(id, rest)?;
                 }
-                Shape::Struct { members, .. } => {
-                    let at = members.partition_point(|m| m.0 <= rest).checked_sub(1)?;
-                    let (start, end, inner) = members[at];
-                    if rest >= end {
-                        return None;
-                    }
-                    (id, rest, base) = (inner, rest - start, base + start);
+                Shape::Struct { .. } => {
+                    let (inner, inside) = self.part_at(id, rest)?;
+                    (id, rest, base) = (inner, inside, base + rest - inside);
                 }
             }
         }

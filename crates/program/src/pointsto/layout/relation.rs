@@ -47,25 +47,12 @@ impl Layouts {
             if best == u32::MAX {
                 return best;
             }
-            match &self.layouts[id.0 as usize].shape {
-                Shape::Scalar | Shape::VoidPointer => return best,
-                Shape::Union { .. } => return u32::MAX,
-                Shape::Array { elem } => {
-                    let size = self.size(*elem);
-                    if size == 0 {
-                        return best;
-                    }
-                    (id, rest) = (*elem, rest % size);
-                }
-                Shape::Struct { members, .. } => {
-                    let at = members.partition_point(|m| m.0 <= rest);
-                    match at.checked_sub(1).map(|i| members[i]) {
-                        Some((start, end, inner)) if rest < end => {
-                            (id, rest) = (inner, rest - start);
-                        }
-                        _ => return best,
-                    }
-                }
+            if matches!(self.layouts[id.0 as usize].shape, Shape::Union { .. }) {
+                return u32::MAX;
+            }
+            match self.part_at(id, rest) {
+                Some(part) => (id, rest) = part,
+                None => return best,
             }
         }
     }
@@ -122,27 +109,10 @@ impl Layouts {
     /// The outermost struct that begins at `offset`.
     pub fn struct_at(&self, whole: LayoutId, offset: u32) -> Option<LayoutId> {
         let (mut id, mut rest) = (whole, offset);
-        loop {
-            match &self.layouts[id.0 as usize].shape {
-                Shape::Scalar | Shape::VoidPointer | Shape::Union { .. } => return None,
-                Shape::Struct { .. } if rest == 0 => return Some(id),
-                Shape::Array { elem } => {
-                    let size = self.size(*elem);
-                    if size == 0 {
-                        return None;
-                    }
-                    (id, rest) = (*elem, rest % size);
-                }
-                Shape::Struct { members, .. } => {
-                    let at = members.partition_point(|m| m.0 <= rest).checked_sub(1)?;
-                    let (start, end, inner) = members[at];
-                    if rest >= end {
-                        return None;
-                    }
-                    (id, rest) = (inner, rest - start);
-                }
-            }
+        while rest != 0 || !matches!(self.layouts[id.0 as usize].shape, Shape::Struct { .. }) {
+            (id, rest) = self.part_at(id, rest)?;
         }
+        Some(id)
     }
 
     /// How many first bytes two structs have in common; `u32::MAX` when they are the same struct.
