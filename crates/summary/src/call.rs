@@ -114,9 +114,9 @@ impl Exec<'_> {
         let mut rest = state.clone();
         let mut done: Option<(State, Option<Term>)> = None;
         let mut allocating = 0;
-        let first_object = self.objects.len();
+        let first = self.created.len();
         for (i, &target) in targets.iter().enumerate() {
-            let objects = self.objects.len();
+            let before = self.created.len();
             let chosen = if i + 1 == targets.len() {
                 Terms::TRUE
             } else {
@@ -136,7 +136,7 @@ impl Exec<'_> {
                     }
                 });
             }
-            allocating += usize::from(self.objects.len() > objects);
+            allocating += usize::from(self.created.len() > before);
             match self.pcs.extend(&mut self.terms, rest.pc, not_chosen) {
                 Some(pc) => rest.pc = pc,
                 None => break,
@@ -146,8 +146,9 @@ impl Exec<'_> {
         *state = after;
         if allocating < targets.len() {
             // Some of them hand out what they keep: the caller cannot be meant to release it.
-            for i in first_object..self.objects.len() {
-                let address = self.terms.addr(self.objects[i].base, 0);
+            let handed_out = self.created[first..].to_vec();
+            for id in handed_out {
+                let address = self.terms.addr(self.objects[id.0 as usize].base, 0);
                 self.escape(state, address);
             }
         }
@@ -175,11 +176,21 @@ impl Exec<'_> {
         y: Option<Term>,
     ) -> (State, Option<Term>) {
         let (state, chooser) = self.merge_states(&a, &b);
-        let value = match (x, y) {
+        let value = self.chosen_value(chooser, x, y);
+        (state, value)
+    }
+
+    /// A result: `x` when `chooser` holds, else `y`.
+    pub(crate) fn chosen_value(
+        &mut self,
+        chooser: Term,
+        x: Option<Term>,
+        y: Option<Term>,
+    ) -> Option<Term> {
+        match (x, y) {
             (Some(x), Some(y)) => Some(self.terms.ite(chooser, x, y)),
             (x, y) => x.or(y),
-        };
-        (state, value)
+        }
     }
 
     fn name_of(&self, target: Target) -> Arc<str> {

@@ -8,7 +8,7 @@
 use crate::exec::Exec;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
-use leakproof_guard::{Node, Term, Terms};
+use leakproof_guard::{Node, Term, Terms, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::FxHashMap;
 
@@ -32,7 +32,7 @@ enum Returned {
     Unknown,
 }
 
-/// What tells outcomes apart: the value, and the facts about objects that are certain.
+/// What tells outcomes apart: the kind of value, and the facts about objects, certain or not.
 type Key = (Returned, Vec<(Cell, bool)>);
 
 impl Exec<'_> {
@@ -50,22 +50,17 @@ impl Exec<'_> {
     pub(crate) fn chosen_exits(&mut self) -> Option<(State, Option<Term>)> {
         let mut outcomes = self.outcomes();
         let (last, value) = outcomes.pop()?;
-        let mut conditions = vec![self.kept_literals(&last)];
+        let mut condition = self.kept_literals(&last);
         let mut merged = (State { pc: PathConditions::ROOT, mem: last.mem }, value);
         while let Some((state, value)) = outcomes.pop() {
             let name = self.function.source_name.clone();
             let chosen = self.opaque(1, What::Inner, &name, Loc::default());
             let literals = self.kept_literals(&state);
-            let rest = self.terms.and(conditions);
-            conditions = vec![self.terms.ite(chosen, literals, rest)];
+            condition = self.terms.ite(chosen, literals, condition);
             let mem = self.chosen_cells(&state, &merged.0, chosen);
-            let value = match (value, merged.1) {
-                (Some(x), Some(y)) => Some(self.terms.ite(chosen, x, y)),
-                (x, y) => x.or(y),
-            };
+            let value = self.chosen_value(chosen, value, merged.1);
             merged = (State { pc: PathConditions::ROOT, mem }, value);
         }
-        let condition = self.terms.and(conditions);
         merged.0.pc = self.pcs.extend(&mut self.terms, PathConditions::ROOT, condition)?;
         Some(merged)
     }
@@ -80,8 +75,20 @@ impl Exec<'_> {
         exits
     }
 
-    /// The exits, those of the same outcome joined.
+    /// The outcomes, each as short as callers are told.
     fn outcomes(&mut self) -> Vec<(State, Option<Term>)> {
+        let mut cut = FxHashMap::default();
+        let mut outcomes = Vec::new();
+        for (key, state, value) in self.grouped_exits() {
+            let state = self.shortened_state(state, &mut cut);
+            let value = value.map(|v| self.shortened_result(v, key.0, &mut cut));
+            outcomes.push((state, value));
+        }
+        outcomes
+    }
+
+    /// The exits, those of the same outcome joined.
+    fn grouped_exits(&mut self) -> Vec<(Key, State, Option<Term>)> {
         let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
         for (state, value) in self.pruned_exits() {
             let state = self.settled(state);
@@ -98,21 +105,20 @@ impl Exec<'_> {
                 None => list.push((key, state, value)),
             }
         }
-        let mut cut = FxHashMap::default();
-        let mut outcomes = Vec::new();
-        for (key, mut state, value) in list {
-            let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
-            for (cell, t) in cells {
-                let short = self.shortened(t, &mut cut);
-                if short != t {
-                    state.mem.insert(cell, short);
-                    self.escape_lost(&mut state, t, short);
-                }
+        list
+    }
+
+    /// The state with every value shortened; pointers that this loses are out of sight.
+    fn shortened_state(&mut self, mut state: State, cut: &mut FxHashMap<Term, Term>) -> State {
+        let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
+        for (cell, t) in cells {
+            let short = self.shortened(t, cut);
+            if short != t {
+                state.mem.insert(cell, short);
+                self.escape_lost(&mut state, t, short);
             }
-            let value = value.map(|v| self.shortened_result(v, key.0, &mut cut));
-            outcomes.push((state, value));
         }
-        outcomes
+        state
     }
 
     /// The term with conditions and numbers that are too large to be told replaced by symbols:
@@ -161,10 +167,10 @@ impl Exec<'_> {
         if short == t || bits < 2 {
             return short;
         }
-        let most = if bits >= 64 { i64::MAX } else { (1i64 << (bits - 1)) - 1 };
+        let (lo, hi) = signed_limits(bits);
         let range = match kind {
-            Returned::Negative => (-most - 1, -1),
-            Returned::Positive => (1, most),
+            Returned::Negative => (lo, -1),
+            Returned::Positive => (1, hi),
             _ => return short,
         };
         let name = self.function.source_name.clone();
@@ -203,25 +209,18 @@ impl Exec<'_> {
         state
     }
 
-    fn outcome_key(&mut self, state: &State, value: Option<Term>) -> Key {
+    /// The key of a settled state: facts that hold, and facts that may.
+    fn outcome_key(&self, state: &State, value: Option<Term>) -> Key {
         let facts = state
             .mem
             .iter()
-            .filter(|((base, slot), _)| {
+            .filter(|((base, slot), t)| {
                 matches!(slot, Slot::Live | Slot::Freed | Slot::Escaped)
                     && matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Pointee)
+                    && **t != Terms::FALSE
             })
-            .map(|(cell, t)| (*cell, *t))
-            .collect::<Vec<_>>();
-        let mut certain = Vec::new();
-        for (cell, t) in facts {
-            match self.pcs.simplify(&mut self.terms, state.pc, t) {
-                Terms::TRUE => certain.push((cell, true)),
-                Terms::FALSE => {}
-                _ => certain.push((cell, false)),
-            }
-        }
-        (self.returned_kind(value), certain)
+            .map(|(cell, t)| (*cell, *t == Terms::TRUE));
+        (self.returned_kind(value), facts.collect())
     }
 
     fn returned_kind(&self, value: Option<Term>) -> Returned {

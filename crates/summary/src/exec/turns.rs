@@ -1,0 +1,222 @@
+//! Loops: a few turns, and what they leave behind.
+//!
+//! Two full turns, the second with everything that the first changed by arithmetic made unknown,
+//! then one turn of the condition only. So what follows the loop is reached whatever its trip
+//! count, and values carried round it are symbols.
+
+use super::{Edge, Exec, is_pure};
+use crate::cfg::LoopId;
+use crate::state::{State, differences};
+use crate::vocabulary::{BaseKind, Slot, What};
+use leakproof_guard::{Node, Term, Terms, signed_limits};
+use leakproof_ir::{BlockId, InstKind, Loc, ValueId, ValueKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl Exec<'_> {
+    pub(super) fn run_loop(&mut self, l: LoopId) {
+        let header = self.cfg.loops[l.0 as usize].header;
+        let items = self.cfg.loops[l.0 as usize].items.clone();
+        let counters = self.counting_phis(header);
+        let before: FxHashMap<BlockId, usize> =
+            self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
+        let released = self.element_frees.len();
+        let mut turn = 0;
+        loop {
+            let Some(entry) = self.take_merged(header) else { break };
+            let entered = entry.state.clone();
+            let before_phis = entry.phis.clone();
+            self.pending.entry(header).or_default().push(entry);
+            let last = turn >= self.turns && !self.walks_own_objects(&before_phis, turn);
+            if last {
+                let prefix = self.condition_blocks(l);
+                self.run_items(&items, Some(&prefix));
+                self.take_back_edges(header);
+                break;
+            }
+            self.run_items(&items, None);
+            for mut edge in self.take_back_edges(header) {
+                self.generalise(&entered, &before_phis, &counters, &mut edge);
+                self.pending.entry(header).or_default().push(edge);
+            }
+            turn += 1;
+        }
+        self.release_elements(l, &before, released);
+    }
+
+    /// A loop that releases the elements of an array releases all that there are: when it takes
+    /// no turn, there were none.
+    fn release_elements(&mut self, l: LoopId, before: &FxHashMap<BlockId, usize>, released: usize) {
+        let mut bases = self.element_frees[released..].to_vec();
+        bases.sort_unstable();
+        bases.dedup();
+        for (b, edges) in &mut self.pending {
+            let old = before.get(b).copied().unwrap_or(0);
+            if bases.is_empty() || self.cfg.loops[l.0 as usize].blocks.contains(b) {
+                continue;
+            }
+            for edge in edges.iter_mut().skip(old) {
+                for &base in &bases {
+                    edge.state.mem.insert((base, Slot::Freed), Terms::TRUE);
+                }
+            }
+        }
+    }
+
+    fn take_back_edges(&mut self, header: BlockId) -> Vec<Edge> {
+        let (mine, others) =
+            std::mem::take(&mut self.back_edges).into_iter().partition(|(to, _)| *to == header);
+        self.back_edges = others;
+        let mine: Vec<(BlockId, Edge)> = mine;
+        mine.into_iter().map(|(_, edge)| edge).collect()
+    }
+
+    /// Which of the header's phis get an arithmetic result from inside the loop: their constants
+    /// are counters, not flags.
+    fn counting_phis(&self, header: BlockId) -> Vec<bool> {
+        let body = self.body;
+        let is_arithmetic = |v: ValueId| match self.function.values[v].kind {
+            ValueKind::Inst(i) => {
+                matches!(body.insts[i].kind, InstKind::Bin { .. } | InstKind::Cast { .. })
+            }
+            _ => false,
+        };
+        let phis = body.blocks[header].insts.iter().filter_map(|&i| match &body.insts[i].kind {
+            InstKind::Phi { incoming } => Some(
+                incoming.iter().any(|&(p, v)| self.cfg.is_back_edge(p, header) && is_arithmetic(v)),
+            ),
+            _ => None,
+        });
+        phis.collect()
+    }
+
+    /// A loop over a structure that this function built itself is followed a little longer.
+    fn walks_own_objects(&mut self, phis: &[Term], turn: u32) -> bool {
+        turn < 5
+            && self.turns > 1
+            && phis.iter().any(|&t| {
+                matches!(self.terms.node(t), Node::Addr { base, .. }
+                    if matches!(self.kind(*base), BaseKind::Heap(_)))
+            })
+    }
+
+    /// The header and what follows it without effect: the loop's condition.
+    fn condition_blocks(&self, l: LoopId) -> FxHashSet<BlockId> {
+        let lp = &self.cfg.loops[l.0 as usize];
+        let mut set = FxHashSet::default();
+        let mut work = vec![lp.header];
+        while let Some(b) = work.pop() {
+            if !lp.blocks.contains(&b) || !set.insert(b) {
+                continue;
+            }
+            if self.body.blocks[b].insts.iter().all(|&i| is_pure(&self.body.insts[i].kind)) {
+                work.extend(self.body.blocks[b].term.successors());
+            }
+        }
+        set
+    }
+
+    /// Makes what a turn of the loop computed by arithmetic unknown.
+    fn generalise(
+        &mut self,
+        before: &State,
+        before_phis: &[Term],
+        counters: &[bool],
+        edge: &mut Edge,
+    ) {
+        let loc = edge.loc;
+        for (i, t) in edge.phis.iter_mut().enumerate() {
+            let old = before_phis.get(i).copied();
+            if old == Some(*t) {
+                continue;
+            }
+            let counts = counters.get(i) == Some(&true) && self.terms.as_int(*t).is_some();
+            *t = if counts && old.is_some_and(|o| self.terms.as_int(o).is_some()) {
+                self.counter_symbol(old, *t, loc)
+            } else {
+                self.forget_arithmetic(old, *t, loc)
+            };
+        }
+        for (cell, old, new) in differences(before, &edge.state) {
+            let kind = self.kind(cell.0);
+            if matches!(kind, BaseKind::Var(_) | BaseKind::Values) {
+                continue;
+            }
+            if let (true, Some(new)) = (cell.1.is_contents(), new) {
+                let general = self.forget_arithmetic(old, new, loc);
+                if general != new {
+                    edge.state.mem.insert(cell, general);
+                }
+            }
+        }
+    }
+
+    fn forget_arithmetic(&mut self, old: Option<Term>, t: Term, loc: Loc) -> Term {
+        match *self.terms.node(t) {
+            Node::Bin { lhs, rhs, .. } => self.loop_symbol(old, t, lhs, rhs, loc),
+            Node::Cast { value, .. } => match *self.terms.node(value) {
+                Node::Bin { .. } => {
+                    let bits = self.terms.bits(t);
+                    self.opaque(bits, What::Loop, "", loc)
+                }
+                _ => t,
+            },
+            Node::Int { bits, .. } if bits > 1 && self.is_counting(old, t) => {
+                self.counter_symbol(old, t, loc)
+            }
+            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 64 => {
+                let a = self.forget_arithmetic(old, then, loc);
+                let b = self.forget_arithmetic(old, otherwise, loc);
+                self.terms.ite(cond, a, b)
+            }
+            Node::Addr { base, offset } => match old.map(|o| self.terms.node(o).clone()) {
+                Some(Node::Addr { base: b0, offset: o0 }) if b0 == base && o0 != offset => {
+                    let stride = (offset - o0).unsigned_abs().min(1 << 20) as u32;
+                    let index = self.opaque(64, What::Loop, "", loc);
+                    self.terms.elem(base, o0, stride, index)
+                }
+                _ if self.terms.as_pointee(base).is_some_and(|p| old == Some(p)) => {
+                    let index = self.opaque(64, What::Loop, "", loc);
+                    self.terms.elem(base, 0, offset.unsigned_abs().min(1 << 20) as u32, index)
+                }
+                _ => t,
+            },
+            _ => t,
+        }
+    }
+
+    /// 1 then 2, 5 then 4: a counter in memory that started from a constant. 0 then 1 may as well
+    /// be a flag; the next turn tells.
+    fn is_counting(&self, old: Option<Term>, new: Term) -> bool {
+        let old = old.and_then(|o| self.terms.as_signed(o));
+        let new = self.terms.as_signed(new);
+        matches!((old, new), (Some(a), Some(b))
+            if a.abs_diff(b) == 1 && !(0..=1).contains(&a.min(b)) | (a.max(b) > 1))
+    }
+
+    fn counter_symbol(&mut self, old: Option<Term>, new: Term, loc: Loc) -> Term {
+        let bits = self.terms.bits(new);
+        let start = old.and_then(|o| self.terms.as_signed(o)).unwrap_or(0);
+        let next = self.terms.as_signed(new).unwrap_or(0);
+        let (lo, hi) = signed_limits(bits);
+        let range = if next > start { (next, hi) } else { (lo, next) };
+        self.symbol_in(bits, Some(range), What::Loop, "", loc)
+    }
+
+    fn loop_symbol(&mut self, old: Option<Term>, t: Term, lhs: Term, rhs: Term, loc: Loc) -> Term {
+        let bits = self.terms.bits(t);
+        let step = self.terms.as_signed(rhs).filter(|_| old == Some(lhs));
+        let (lo, hi) = signed_limits(bits);
+        let range = match (step, old) {
+            (Some(s), Some(o)) => {
+                let (start_lo, start_hi) = self.terms.range(o);
+                if s > 0 {
+                    Some((start_lo.saturating_add(s).min(hi), hi))
+                } else {
+                    Some((lo, start_hi.saturating_add(s).max(lo)))
+                }
+            }
+            _ => None,
+        };
+        self.symbol_in(bits, range, What::Loop, "", loc)
+    }
+}
