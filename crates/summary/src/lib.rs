@@ -10,6 +10,7 @@ mod cfg;
 mod context;
 mod exec;
 mod export;
+mod followed;
 mod import;
 mod inst;
 mod leak;
