@@ -13,6 +13,7 @@ mod inputs;
 mod last_result;
 mod output;
 mod rendering;
+mod stats;
 mod triaging;
 mod ui;
 

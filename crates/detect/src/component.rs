@@ -18,6 +18,7 @@ use leakproof_summary::{Candidate, Context, Exec, Limit, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Rounds of the fixpoint over a recursive component.
 const ROUNDS: usize = 3;
@@ -51,6 +52,9 @@ pub struct Outcome {
     pub queries: u64,
     pub timeouts: u64,
     pub limited: Option<String>,
+    /// Wall time of the function, and of the longest question to the solver.
+    pub took: Duration,
+    pub longest_question: Duration,
     pub judgements: Vec<Judgement>,
     pub pairs: Vec<Pair>,
     pub releaser: Option<Releaser>,
@@ -160,6 +164,7 @@ fn run_function(
     f: FuncRef,
     report: bool,
 ) -> (Summary, Outcome) {
+    let start = Instant::now();
     let function = env.program.function(f);
     let mut outcome = Outcome { name: function.source_name.clone(), ..Outcome::default() };
     let Some(mut exec) = Exec::new(context, f) else {
@@ -188,6 +193,7 @@ fn run_function(
     if report && env.options.pairs {
         outcome.releaser = pairs::of_summary(env, f, &summary);
     }
+    outcome.took = start.elapsed();
     (summary, outcome)
 }
 
@@ -251,7 +257,10 @@ fn judge(
         return;
     }
     outcome.queries += 1;
-    match session.solve(&exec.terms, candidate.condition, env.options.solver) {
+    let start = Instant::now();
+    let answer = session.solve(&exec.terms, candidate.condition, env.options.solver);
+    outcome.longest_question = outcome.longest_question.max(start.elapsed());
+    match answer {
         Answer::Unsat => outcome.infeasible += 1,
         Answer::Unknown(model) => {
             outcome.timeouts += 1;

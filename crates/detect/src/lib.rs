@@ -8,6 +8,7 @@
 mod audit;
 mod component;
 mod describe;
+mod effort;
 mod finding;
 mod inner;
 mod memo;
@@ -17,6 +18,7 @@ mod path;
 mod schedule;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
+pub use effort::Effort;
 pub use memo::Memo;
 pub use options::Options;
 pub use pairs::{Given, Pair, Releaser};
@@ -39,6 +41,7 @@ pub struct Examination {
     pub pairs: Vec<Pair>,
     /// Functions of the program that release what they are given.
     pub releasers: Vec<Releaser>,
+    pub effort: Effort,
 }
 
 /// Finds the leaks of a program and judges its watched releases. `before`: what the analysis of the
@@ -49,11 +52,16 @@ pub fn examine(
     options: &Options,
     before: Option<(&Memo, &[u32])>,
 ) -> (Examination, Memo) {
-    let points_to = Andersen::solve(program, models);
-    let calls = CallGraph::build(program, &points_to, models);
+    let mut effort = Effort::default();
+    let points_to = effort.stage("points-to", || Andersen::solve(program, models));
+    let calls = effort.stage("call graph", || CallGraph::build(program, &points_to, models));
     let reuse =
         before.map(|(memo, changed)| memo.reuse(&calls, &changed.iter().copied().collect()));
-    let (mut outcomes, memo) = schedule::run(program, &calls, models, options, reuse.as_ref());
+    let (mut outcomes, memo) = effort
+        .stage("functions", || schedule::run(program, &calls, models, options, reuse.as_ref()));
+    for o in &outcomes {
+        effort.function(&o.name, o.took, o.longest_question);
+    }
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
     let judgements = audit::settle(program, &calls, judgements);
     let mut releasers: Vec<Releaser> =
@@ -62,7 +70,7 @@ pub fn examine(
     releasers.dedup();
     let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();
     let report = report(program, outcomes, options);
-    (Examination { report, judgements, pairs, releasers }, memo)
+    (Examination { report, judgements, pairs, releasers, effort }, memo)
 }
 
 fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {

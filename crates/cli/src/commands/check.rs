@@ -6,14 +6,14 @@ use crate::config::Config;
 use crate::inputs::{Input, InputArgs};
 use crate::last_result;
 use crate::rendering::{Format, RenderArgs, Scene};
+use crate::stats::StatsTable;
 use crate::triaging::TriageArgs;
 use crate::ui::Ui;
 use anyhow::Result;
 use clap::Args;
-use leakproof_detect::Options;
+use leakproof_detect::{Effort, Options};
 use leakproof_findings::{Report, Skipped, Sources};
 use leakproof_frontend::SourceKind;
-use leakproof_frontend::usage::Usage;
 use leakproof_models::Library;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
     }
     let timings = input.loaded.timings;
     policy.files = unit_files(&input);
-    let mut report = analyse(input, &models, &options);
+    let (mut report, effort) = analyse(input, &models, &options);
     leakproof_findings::finish(&mut report, &sources);
     leakproof_triage::apply(&mut report, &policy, &sources);
     args.triage.update(&mut report, &config, ui)?;
@@ -63,30 +63,27 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
         last_result::keep(&report, &root);
     }
     if args.stats {
-        eprintln!(
-            "stats: wall {:.2} s; waiting for clang {:.2} s, lowering {:.2} s, cache {:.2} s; {}",
-            start.elapsed().as_secs_f64(),
-            timings.clang.as_secs_f64(),
-            timings.lower.as_secs_f64(),
-            timings.cache.as_secs_f64(),
-            Usage::now()
-        );
+        eprint!("{}", StatsTable { wall: start.elapsed(), frontend: timings, effort: &effort });
     }
     let clean = report.leaks.is_empty() || args.triage.exit_zero;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// From modules to findings.
-fn analyse(input: Input, models: &Library, options: &Options) -> Report {
+fn analyse(input: Input, models: &Library, options: &Options) -> (Report, Effort) {
+    let start = Instant::now();
     let program = leakproof_program::Program::link(input.loaded.modules);
-    let mut report = leakproof_detect::check(&program, models, options);
+    let linking = start.elapsed();
+    let (examination, _) = leakproof_detect::examine(&program, models, options, None);
+    let (mut report, mut effort) = (examination.report, examination.effort);
+    effort.stages.insert(0, ("linking", linking));
     for leak in &mut report.leaks {
         leak.resource = !models.is_memory(&leak.family);
     }
     for (file, reason) in input.loaded.skipped {
         report.skipped.push(Skipped { file, reason });
     }
-    report
+    (report, effort)
 }
 
 /// The source files of all units, as findings name them.

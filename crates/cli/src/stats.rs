@@ -1,0 +1,35 @@
+//! What `--stats` prints: where time and memory went, and what took longest.
+
+use leakproof_detect::Effort;
+use leakproof_frontend::Timings;
+use leakproof_frontend::usage::Usage;
+use std::fmt;
+use std::time::Duration;
+
+pub struct StatsTable<'a> {
+    pub wall: Duration,
+    pub frontend: Timings,
+    pub effort: &'a Effort,
+}
+
+impl fmt::Display for StatsTable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "stats: wall {:.2} s; {}", self.wall.as_secs_f64(), Usage::now())?;
+        let frontend = [
+            ("clang (all workers)", self.frontend.clang),
+            ("lowering (all workers)", self.frontend.lower),
+            ("unit cache (all workers)", self.frontend.cache),
+        ];
+        for (name, took) in frontend.iter().chain(&self.effort.stages) {
+            writeln!(f, "  {name:<26} {:>9.3} s", took.as_secs_f64())?;
+        }
+        for (i, (name, took)) in self.effort.slowest.iter().enumerate() {
+            let title = if i == 0 { "slowest functions" } else { "" };
+            writeln!(f, "  {title:<26} {:>9.3} s  {name}", took.as_secs_f64())?;
+        }
+        if let Some((name, took)) = &self.effort.question {
+            writeln!(f, "  {:<26} {:>9.3} s  in {name}", "slowest question", took.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
