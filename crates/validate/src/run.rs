@@ -82,12 +82,18 @@ impl Runner {
         self.prepare(input, target, &work)
             .map_err(|e| ValidateError::io(self.folder.path(), &e))?;
         let mut command = self.command(&work)?;
-        let wall = Duration::from_secs(u64::from(self.limits.cpu_seconds) * 2);
+        let start = Instant::now();
+        let wall = Duration::from_secs(u64::from(self.limits.cpu_seconds) * 3);
         finish(&mut command, wall).map_err(|e| match e.kind() {
             std::io::ErrorKind::Interrupted => ValidateError::Interrupted,
             _ => ValidateError::DoesNotRun(e.to_string()),
         })?;
-        Trace::read(&self.trace).map_err(|e| ValidateError::io(self.folder.path(), &e))
+        let mut trace =
+            Trace::read(&self.trace).map_err(|e| ValidateError::io(self.folder.path(), &e))?;
+        if trace.time.is_zero() {
+            trace.time = start.elapsed();
+        }
+        Ok(trace)
     }
 
     /// Fresh files for a run.

@@ -59,6 +59,11 @@ impl Validator {
         })
     }
 
+    /// Whether the program is a harness of ours.
+    pub fn is_harnessed(&self) -> bool {
+        self.program.harness.is_some()
+    }
+
     /// What a warning means in the program.
     pub fn target(&self, warning: &Warning) -> Result<Target, Rejection> {
         resolve(&self.built.map, warning, |file, line| {
@@ -74,8 +79,15 @@ impl Validator {
             Err(rejection) => return Ok(Err(rejection)),
         };
         let runner = Runner::new(&self.built.executable, self.options.run)?;
-        let search = Search::new(&self.built.map, &target, &runner, self.options.search);
-        search.run(seeds).map(Ok)
+        let harness = self.program.harness.as_ref();
+        let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
+        let search = Search::new(&self.built.map, &target, &runner, options);
+        let mut outcome = search.run(seeds)?;
+        if let Some(harness) = harness {
+            outcome.reason =
+                format!("{} (through a harness for `{}`)", outcome.reason, harness.function);
+        }
+        Ok(Ok(outcome))
     }
 }
 
@@ -124,6 +136,12 @@ fn watched(warnings: &[Warning]) -> Vec<WatchedLine> {
         .collect();
     let numbered = lines.into_iter().zip(1..);
     numbered.map(|((file, line), point)| WatchedLine { file, line, point }).collect()
+}
+
+/// Inputs to start from for a harness, which makes arguments of standard input.
+pub fn harness_seeds() -> Vec<Input> {
+    let with = |stdin: &[u8]| Input { stdin: stdin.to_vec(), ..Input::with_arguments(Vec::new()) };
+    vec![with(b""), with(&[1; 24]), with(&[b'A'; 64]), with(b"\x01abc\0\x01abc\0\x01\0\0\0\x01")]
 }
 
 /// Inputs to start from when the user gives none: nothing, numbers, words, lines.

@@ -49,4 +49,6 @@ pub struct SearchStats {
     pub unsatisfiable: u64,
     pub unknown: u64,
     pub elapsed: Duration,
+    /// Processor time.
+    pub spent: Duration,
 }

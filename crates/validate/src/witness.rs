@@ -4,7 +4,7 @@
 //! file in the folder) and runs the program on the input. Everything it needs beside the sources and a
 //! compiler is in the folder.
 
-use crate::build::{FAULTS_SOURCE, wrap_flags};
+use crate::build::{FAULTS_SOURCE, HARNESS_FILE, wrap_flags};
 use crate::error::ValidateError;
 use crate::input::Input;
 use crate::source::Program;
@@ -26,6 +26,9 @@ pub struct WitnessNote {
     pub leak: String,
     pub qualifier: Qualifier,
     pub program: String,
+    /// The function that the witness calls, when there is no `main`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
     /// As a shell would be told; for reading, the script has the exact bytes.
     pub command: String,
     pub faults: Vec<String>,
@@ -82,6 +85,9 @@ impl Witness<'_> {
         }
         std::fs::write(folder.join("stdin"), &self.input.stdin).map_err(fail)?;
         std::fs::write(folder.join("faults.c"), FAULTS_SOURCE).map_err(fail)?;
+        if let Some(harness) = &self.program.harness {
+            std::fs::write(folder.join(HARNESS_FILE), &harness.text).map_err(fail)?;
+        }
         let mut flags = wrap_flags();
         flags.push("-Wl,--wrap=main".to_owned());
         std::fs::write(folder.join("faults.link"), flags.join("\n") + "\n").map_err(fail)?;
@@ -100,6 +106,7 @@ impl Witness<'_> {
             leak: place(&self.warning.leak.file, self.warning.leak.line),
             qualifier: self.qualifier,
             program: self.program.name.clone(),
+            harness: self.program.harness.as_ref().map(|h| h.function.clone()),
             command: String::from_utf8_lossy(&self.command()).into_owned(),
             faults: self.faults(),
         }
@@ -163,7 +170,10 @@ impl Witness<'_> {
                 SourceKind::Llvm => "ir",
             };
             l.extend(format!(" -w -g -O0 -fsanitize=leak -x {language} -c ").bytes());
-            l.extend(quoted(unit.source.as_os_str().as_encoded_bytes()));
+            match &self.program.harness {
+                Some(_) if i == 0 => l.extend(format!("\"$here/{HARNESS_FILE}\"").bytes()),
+                _ => l.extend(quoted(unit.source.as_os_str().as_encoded_bytes())),
+            }
             l.extend(format!(" -o \"$build/unit{i}.o\" )").bytes());
             lines.push(l);
             if i > 0 {

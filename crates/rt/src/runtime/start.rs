@@ -95,6 +95,7 @@ fn note_end(how: u32) {
     if unsafe { lp_concretised } != 0 {
         trace::raise(flag::CONCRETISED);
     }
+    *trace::word(header::PROCESSOR_TIME) = libc::processor_time() as u32;
     *trace::word(header::OUTCOME) = how;
 }
 

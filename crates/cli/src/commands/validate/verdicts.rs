@@ -4,6 +4,7 @@ use super::Order;
 use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Verdict};
 use leakproof_frontend::display_name;
 use leakproof_validate::{Input, Outcome, SCRIPT, SearchStats, ValidateError, Validator, Warning};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,24 @@ pub fn judge(
             let confirmed = validator.confirm(warning, &mut outcome, &folder)?;
             let witness = confirmed.then_some(folder);
             Ok(Judgement::Judged { outcome: Box::new(outcome), witness })
+        }
+    }
+}
+
+/// The same reason for several warnings.
+pub fn rejected(numbers: &[usize], reason: &ValidateError) -> Vec<Judged> {
+    let rejected = || Judgement::Rejected(reason.to_string());
+    numbers.iter().map(|n| Judged { warning: *n, result: rejected() }).collect()
+}
+
+/// Gives warnings of the same name different ones: witnesses are kept by name.
+pub fn tell_apart(warnings: &mut [Warning]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for warning in warnings {
+        let times = seen.entry(warning.name.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            warning.name = format!("{}.{times}", warning.name);
         }
     }
 }
