@@ -62,7 +62,11 @@ fn a_finding_gets_a_witness_that_replays() {
     let report = json_of(&run);
     let leak = &report["leaks"][0];
     assert_eq!((&leak["verdict"], &leak["evidence"]), (&"MUST-LEAK".into(), &"witnessed".into()));
+    let validation = &leak["validation"];
+    assert_eq!(validation["qualifier"], "lost-at-point");
+    assert!(validation["reason"].as_str().unwrap().contains("never freed"), "{validation}");
     let witness = format!("leakproof-witnesses/{}", leak["id"].as_str().unwrap());
+    assert_eq!(validation["witness"], witness.as_str());
     let folder = sandbox.path().join(&witness);
     let note: Value =
         serde_json::from_slice(&std::fs::read(folder.join("witness.json")).unwrap()).unwrap();
@@ -81,6 +85,10 @@ fn a_finding_gets_a_witness_that_replays() {
     assert_eq!(shell.output().unwrap().status.code(), Some(1));
     let fixed = sandbox.run(["replay", &witness]);
     assert_eq!(fixed.code, Some(0), "{}", fixed.stderr);
+    sandbox.write("a.c", "int main(void) { return gone; }");
+    let broken = sandbox.run(["replay", &witness]);
+    assert_eq!(broken.code, Some(2), "{}", broken.stderr);
+    assert!(broken.stderr.contains("does not build"), "{}", broken.stderr);
 }
 
 #[test]

@@ -40,4 +40,4 @@ pub use target::Rejection;
 pub use validator::{Options, Validated, Validator, default_seeds, harness_seeds};
 pub use verdict::{Outcome, Qualifier, SearchStats};
 pub use warning::{Direction, Spot, Step, Warning, WarningError};
-pub use witness::{NOTE_FILE, SCRIPT, WitnessNote, replay};
+pub use witness::{NOTE_FILE, Replay, SCRIPT, Shown, WitnessNote, replay};

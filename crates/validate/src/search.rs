@@ -100,6 +100,8 @@ pub struct Search<'a> {
     /// Objects that a harness still refers to.
     handed_over: u64,
     cut_off: u64,
+    /// How the first of these ended.
+    cut_example: Option<String>,
     best_progress: usize,
     allocated: bool,
     /// Some trace did not hold all there was.
@@ -139,6 +141,7 @@ impl<'a> Search<'a> {
             freed_used: 0,
             handed_over: 0,
             cut_off: 0,
+            cut_example: None,
             best_progress: 0,
             allocated: false,
             partial: false,
@@ -349,6 +352,7 @@ impl<'a> Search<'a> {
         let covers = trace.covered > 0 && !trace.objects.is_empty();
         if covers && !trace.ended() {
             self.cut_off += 1;
+            self.cut_example.get_or_insert_with(|| cut_off(input, trace));
         }
         if !trace.ended() {
             return;
@@ -446,7 +450,8 @@ impl<'a> Search<'a> {
     /// What kept the search from the path.
     fn obstacle(&self) -> String {
         if self.cut_off > 0 {
-            return "every run that passed the path was cut off before its end".to_owned();
+            let how = self.cut_example.as_deref().unwrap_or("");
+            return format!("every run that passed the path was cut off before its end{how}");
         }
         let runs = self.stats.runs;
         match self.target.path.get(self.best_progress) {
@@ -462,6 +467,18 @@ impl<'a> Search<'a> {
             None => format!("no run of {runs} passed the leak point after the allocation"),
         }
     }
+}
+
+/// How a run that was cut off ended, and its arguments.
+fn cut_off(input: &Input, trace: &Trace) -> String {
+    let how = match trace.signal {
+        Some(0) => "its time was up".to_owned(),
+        Some(signal) => format!("signal {signal}"),
+        None => "it left without cleaning up".to_owned(),
+    };
+    let words = input.command_line().iter();
+    let words: Vec<String> = words.map(|w| w.escape_ascii().to_string()).collect();
+    format!(" ({how}; arguments: '{}')", words.join("' '"))
 }
 
 /// What a goal that is still ahead counts, in steps.

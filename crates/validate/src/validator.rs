@@ -9,13 +9,14 @@ use crate::source::Program;
 use crate::target::{Rejection, Target, resolve};
 use crate::verdict::{Outcome, Qualifier};
 use crate::warning::Warning;
-use crate::witness::{Strictness, Witness, replay};
+use crate::witness::{Shown, Strictness, Witness, replay};
 use leakproof_findings::Verdict;
 use leakproof_frontend::cancel::Temporary;
 use leakproof_rt::map::WatchedLine;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -72,6 +73,17 @@ impl Validator {
         })
     }
 
+    /// Processor time of one run on one input; for measuring.
+    pub fn run_time(
+        &self,
+        warning: &Warning,
+        input: &Input,
+        options: RunOptions,
+    ) -> Result<Duration, ValidateError> {
+        let target = self.target(warning).map_err(|r| ValidateError::Program(r.to_string()))?;
+        Ok(Runner::new(&self.built.executable, options)?.run(input, &target)?.time)
+    }
+
     /// Searches for a run into the warning.
     pub fn validate(&self, warning: &Warning, seeds: &[Input]) -> Result<Validated, ValidateError> {
         let target = match self.target(warning) {
@@ -110,17 +122,22 @@ impl Validator {
             _ => &[Strictness::Unreferenced, Strictness::NoStack],
         };
         let _one_at_a_time = self.confirming.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut why = "a build with LeakSanitizer does not show it".to_owned();
         for level in levels {
             witness.write(folder, *level)?;
-            if replay(folder, Some(self.confirmation.path()))?.0 {
-                return Ok(true);
+            let replayed = replay(folder, Some(self.confirmation.path()))?;
+            match replayed.shown {
+                Shown::Yes => return Ok(true),
+                Shown::No => {}
+                Shown::DoesNotBuild => {
+                    why = format!("its witness does not build: {}", replayed.complaint)
+                }
             }
         }
         std::fs::remove_dir_all(folder).map_err(|e| ValidateError::io(folder, &e))?;
         outcome.verdict = Verdict::MayLeak;
-        outcome.reason =
-            format!("{}, but a build with LeakSanitizer does not show it", outcome.reason);
-        outcome.witness = None;
+        outcome.reason = format!("{}, but {why}", outcome.reason);
+        (outcome.witness, outcome.qualifier) = (None, None);
         Ok(false)
     }
 }

@@ -31,6 +31,15 @@ pub enum Qualifier {
 }
 
 impl Qualifier {
+    /// As JSON has it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Qualifier::LostAtPoint => "lost-at-point",
+            Qualifier::LostLater => "lost-later",
+            Qualifier::StillReferenced => "still-referenced",
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Qualifier::LostAtPoint => "lost at the leak point",
