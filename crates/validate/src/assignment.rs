@@ -45,6 +45,7 @@ mod tests {
         assert_eq!(assigned_at(TEXT, "o->q", 12), Some(9));
         assert_eq!(assigned_at(TEXT, "q", 11), None);
         assert_eq!(assigned_at(TEXT, "p", 7), None);
-        assert_eq!(assigned_at(TEXT, "p", 900), Some(8));
+        assert_eq!(assigned_at(TEXT, "p", 12), Some(8));
+        assert_eq!(assigned_at(TEXT, "p", 900), None);
     }
 }

@@ -18,7 +18,7 @@ use leakproof_findings::Verdict;
 use leakproof_rt::abi::{event, mark, state};
 use leakproof_smt::{Claim, Limits, TraceAnswer, solve_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -83,6 +83,8 @@ pub struct Search<'a> {
     /// By cost, then by age.
     open: BTreeMap<(u32, u64), Open>,
     serial: u64,
+    /// Inputs to run before anything else.
+    again: Vec<Input>,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
     /// How often each side was tried.
@@ -128,6 +130,7 @@ impl<'a> Search<'a> {
             clock: Clock::start(),
             open: BTreeMap::new(),
             serial: 0,
+            again: Vec::new(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
@@ -160,6 +163,10 @@ impl<'a> Search<'a> {
             }
         }
         while !self.is_done() {
+            if let Some(input) = self.again.pop() {
+                self.execute(input)?;
+                continue;
+            }
             let Some(open) = self.pop() else { break };
             if let Some(input) = self.next_input(&open) {
                 self.execute(input)?;
@@ -261,8 +268,10 @@ impl<'a> Search<'a> {
         let Open { record, candidate } = open;
         let (goals, distance) = candidate.rank;
         let tried = self.sides.get(&candidate.side).copied().unwrap_or(0);
-        // A failing call is one step further away than a decision of the program's own.
-        let failing = if matches!(candidate.change, Change::Fail(_)) { 2 } else { 0 };
+        // Failing calls are further away than decisions of the program's own: there are many, and
+        // most of them only end the run.
+        let fails = usize::from(matches!(candidate.change, Change::Fail(_)));
+        let failing = 4 * (record.input.faults.len() + fails) as u32;
         let known = if self.seen_sides.contains(&candidate.side) { 4 } else { 0 };
         let stale = if record.has_news { 0 } else { 6 };
         goals as u32 * GOAL_COST + distance.min(FAR) + failing + known + stale + 2 * tried
@@ -353,6 +362,7 @@ impl<'a> Search<'a> {
         if covers && !trace.ended() {
             self.cut_off += 1;
             self.cut_example.get_or_insert_with(|| cut_off(input, trace));
+            self.try_without_failures(input);
         }
         if !trace.ended() {
             return;
@@ -383,6 +393,19 @@ impl<'a> Search<'a> {
                     _ => self.freed_used += 1,
                 }
             }
+        }
+    }
+
+    /// A run that passed the path ended too soon: perhaps because of calls that failed on the way and
+    /// that the path does not need.
+    fn try_without_failures(&mut self, input: &Input) {
+        for fault in &input.faults {
+            let mut fewer = input.clone();
+            fewer.faults.remove(fault);
+            self.again.push(fewer);
+        }
+        if input.faults.len() > 1 {
+            self.again.push(Input { faults: BTreeSet::new(), ..input.clone() });
         }
     }
 

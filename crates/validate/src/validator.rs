@@ -173,5 +173,6 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["AAAAAAAA", "0000000000"], "0000000000\n0000000000\n0000000000\n"),
         with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
         with(&["-a"], "a b c\n"),
+        with(&["a", "b", "c"], "a 1\nb 2\n"),
     ]
 }
