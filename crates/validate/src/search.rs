@@ -45,7 +45,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             budget: Duration::from_secs(60),
-            solver: Limits { milliseconds: 4_000, resources: 2_000_000, ..Limits::default() },
+            solver: Limits { milliseconds: 30_000, resources: 600_000, ..Limits::default() },
             faults: true,
             max_runs: u64::MAX,
             harness: false,
@@ -157,19 +157,19 @@ impl<'a> Search<'a> {
     /// Searches until the verdict is clear or the budget used up.
     pub fn run(mut self, seeds: &[Input]) -> Result<Outcome, ValidateError> {
         for seed in seeds {
-            self.execute(seed.clone())?;
+            self.execute(seed.clone(), true)?;
             if self.is_done() {
                 break;
             }
         }
         while !self.is_done() {
             if let Some(input) = self.again.pop() {
-                self.execute(input)?;
+                self.execute(input, false)?;
                 continue;
             }
             let Some(open) = self.pop() else { break };
             if let Some(input) = self.next_input(&open) {
-                self.execute(input)?;
+                self.execute(input, false)?;
             }
         }
         self.stats.elapsed = self.clock.elapsed();
@@ -196,7 +196,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn execute(&mut self, input: Input) -> Result<(), ValidateError> {
+    /// Runs once; what comes of a seed is worth as much as what comes of news.
+    fn execute(&mut self, input: Input, is_seed: bool) -> Result<(), ValidateError> {
         let trace = self.runner.run(&input, self.target)?;
         self.stats.runs += 1;
         self.clock.add_run(trace.time);
@@ -209,7 +210,7 @@ impl<'a> Search<'a> {
         if !self.paths.insert(path) {
             return Ok(());
         }
-        let mut has_news = false;
+        let mut has_news = is_seed;
         for e in &trace.events {
             let successor = match e.kind {
                 event::BRANCH => u32::from(e.taken == 0),

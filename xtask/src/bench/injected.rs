@@ -1,9 +1,9 @@
-//! `cargo xtask bench injected FOLDER`: section 5.1 of the ISSTA 2013 paper on coreutils.
+//! `cargo xtask bench injected FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper on coreutils.
 //!
 //! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`. In a copy of it the releases that
 //! `injected/coreutils.txt` lists are taken out (`free (x)` becomes `(void) (x)`), one warning is made of
-//! each, and `leakproof validate` judges them. All of them are true leaks. The result is
-//! `docs/benchmarks/injected.md`.
+//! each, and `leakproof validate` judges them. All of them are true leaks. The result, when no programs
+//! are named, is `docs/benchmarks/injected.md`.
 
 use super::{root, work_folder};
 use anyhow::{Context, Result, bail};
@@ -21,7 +21,7 @@ struct Injection {
     allocation: usize,
 }
 
-pub fn run(folder: &str) -> Result<()> {
+pub fn run(folder: &str, programs: &[&str]) -> Result<()> {
     let copy = copy(Path::new(folder))?;
     let leakproof = leakproof()?;
     let mut text = String::from(
@@ -33,7 +33,8 @@ pub fn run(folder: &str) -> Result<()> {
     );
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut unconfirmed = 0;
-    for (program, list) in injections()? {
+    let wanted = |name: &str| programs.is_empty() || programs.contains(&name);
+    for (program, list) in injections()?.into_iter().filter(|(p, _)| wanted(p)) {
         eprintln!("{program} ...");
         inject(&copy, &program, &list)?;
         let report = validate(&leakproof, &copy, &program, &list)?;
@@ -57,7 +58,9 @@ pub fn run(folder: &str) -> Result<()> {
         of("LIKELY-NOT-LEAK") + of("BLOAT"),
     )?;
     print!("{text}");
-    std::fs::write(root().join("docs/benchmarks/injected.md"), text)?;
+    if programs.is_empty() {
+        std::fs::write(root().join("docs/benchmarks/injected.md"), text)?;
+    }
     Ok(())
 }
 
