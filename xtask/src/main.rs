@@ -2,6 +2,8 @@
 //!
 //!     cargo xtask bench frontend [PROJECT...]   docs/benchmarks/frontend.md from a real run
 //!     cargo xtask bench program [PROJECT...]    docs/benchmarks/program.md from a real run
+//!     cargo xtask bench validate                docs/benchmarks/validate.md from a real run
+//!     cargo xtask bench injected FOLDER [PROGRAM...]  docs/benchmarks/injected.md from a real run
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -15,11 +17,14 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
         ["bench", "program", projects @ ..] => bench::program::run(projects),
+        ["bench", "validate"] => bench::validate::run(),
+        ["bench", "injected", folder, programs @ ..] => bench::injected::run(folder, programs),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
-            "usage: cargo xtask (bench frontend|program [PROJECT...] | fixtures [-v] [FILTER])"
+            "usage: cargo xtask (bench frontend|program [PROJECT...] | bench validate | \
+             bench injected FOLDER [PROGRAM...] | fixtures [-v] [FILTER])"
         ),
     }
 }

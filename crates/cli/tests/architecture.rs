@@ -31,7 +31,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("clap", &["leakproof"]),
     ("indicatif", &["leakproof"]),
     ("ctrlc", &["leakproof"]),
-    ("rustix", &["leakproof-frontend"]),
+    ("rustix", &["leakproof-frontend", "leakproof-validate"]),
     ("tree-sitter", &["leakproof-fix"]),
     ("postcard", &["leakproof-frontend"]),
 ];

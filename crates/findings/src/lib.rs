@@ -64,6 +64,9 @@ pub struct Finding {
     /// The condition under which it leaks, in source terms; empty when it always does.
     pub condition: String,
     pub verdict: Option<Verdict>,
+    /// Why `verdict` is what it is; absent when it was not validated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Validation>,
     pub fix: Option<Fix>,
 }
 
@@ -104,6 +107,22 @@ pub enum Verdict {
     Bloat,
     #[serde(rename = "MAY-LEAK")]
     MayLeak,
+}
+
+/// What running the program showed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validation {
+    /// One sentence.
+    pub reason: String,
+    /// Of a MUST-LEAK: `lost-at-point`, `lost-later` or `still-referenced`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qualifier: Option<String>,
+    /// Folder of the witness, as the user would name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<String>,
+    /// How often the program was run, and how often on the reported path.
+    pub runs: u64,
+    pub on_path: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

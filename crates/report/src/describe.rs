@@ -76,7 +76,13 @@ pub fn evidence_reason(evidence: Evidence) -> &'static str {
     }
 }
 
-pub(crate) fn verdict_reason(verdict: Verdict) -> &'static str {
+/// Why the verdict is what it is: what validation said, else what the verdict means.
+pub(crate) fn why(finding: &Finding, verdict: Verdict) -> String {
+    let said = finding.validation.as_ref().map(|v| v.reason.clone());
+    said.unwrap_or_else(|| verdict_reason(verdict).to_owned())
+}
+
+fn verdict_reason(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::MustLeak => "a run reaches the leak and the object is never freed",
         Verdict::LikelyNotLeak => {

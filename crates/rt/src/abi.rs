@@ -5,7 +5,7 @@
 //! the node table, and 0 stands for "not symbolic".
 
 pub const MAGIC: u32 = 0x4c50_5254;
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Names the folder with the `config` and `trace` files of a run.
 pub const FOLDER_VARIABLE: &str = "LEAKPROOF_RT";
@@ -167,6 +167,8 @@ pub mod header {
     pub const COVERED: usize = 9;
     /// Calls of the reported allocation.
     pub const SITES: usize = 10;
+    /// Microseconds of processor time until the end; 0 when the run was cut off.
+    pub const PROCESSOR_TIME: usize = 11;
 }
 
 pub const OBJECTS_OFFSET: usize = 0x1000;

@@ -23,6 +23,9 @@ pub const FAULTS_SOURCE: &str = include_str!("c/faults.c");
 const GETOPT_SOURCE: &str = include_str!("c/getopt.c");
 const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libleakproof_rt.a"));
 
+/// The file with a harness, in the build and in witnesses.
+pub const HARNESS_FILE: &str = "harness.c";
+
 /// Other spellings of functions that may fail.
 const OTHER_SPELLINGS: &[&str] = &[
     "fopen64",
@@ -121,6 +124,10 @@ impl Builder<'_> {
 
     fn unit(&self, index: usize, unit: &SourceUnit) -> Result<UnitMap, ValidateError> {
         let mut flagged: Unit = unit.unit.clone();
+        if let Some(harness) = self.program.harness.as_ref().filter(|_| index == 0) {
+            flagged.source = self.file(HARNESS_FILE);
+            self.write(&flagged.source, harness.text.as_bytes())?;
+        }
         if flagged.kind != SourceKind::Llvm {
             flagged.flags.extend(EXTRA_FLAGS.iter().map(OsString::from));
         }

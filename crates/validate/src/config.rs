@@ -15,7 +15,7 @@ pub struct RunLimits {
 
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { cpu_seconds: 3, memory_mib: 4096, file_mib: 64 }
+        Self { cpu_seconds: 2, memory_mib: 4096, file_mib: 64 }
     }
 }
 

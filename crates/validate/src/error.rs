@@ -23,11 +23,21 @@ pub enum ValidateError {
     Program(String),
     #[error("the instrumented program does not run: {0}")]
     DoesNotRun(String),
+    #[error(transparent)]
+    Harness(#[from] crate::harness::HarnessError),
     #[error("interrupted")]
     Interrupted,
 }
 
 impl ValidateError {
+    /// Whether it is about one program, so that others may still be validated.
+    pub fn is_of_program(&self) -> bool {
+        matches!(
+            self,
+            Self::Compile { .. } | Self::Instrument { .. } | Self::Link(_) | Self::DoesNotRun(_)
+        )
+    }
+
     pub fn io(path: impl Into<PathBuf>, error: &std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::Interrupted {
             return Self::Interrupted;

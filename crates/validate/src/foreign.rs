@@ -1,8 +1,10 @@
-//! Warnings of other tools: SARIF 2.1.0 (Clang's analyzer, gcc, Cppcheck, Infer) and Infer's own JSON.
+//! Warnings of other tools: SARIF 2.1.0 (Clang's analyzer, gcc, Cppcheck, Infer), and the JSON of gcc and
+//! of Infer.
 //!
 //! A result is a leak warning when its rule or message says so. The allocation is the step of its code
 //! flow that says "allocated", the branches those that say which branch is taken, the leak point the
-//! result's own place.
+//! result's own place. A result that names no allocation (Cppcheck's) but a variable is kept aside: the
+//! source tells where that variable got its value (see `assignment`).
 
 use crate::warning::{Direction, Spot, Step, Warning};
 use serde_json::Value;
@@ -13,7 +15,7 @@ use thiserror::Error;
 pub enum ForeignError {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("neither SARIF nor a report of Infer")]
+    #[error("neither SARIF nor a report of gcc or Infer")]
     UnknownShape,
 }
 
@@ -21,7 +23,16 @@ pub enum ForeignError {
 #[derive(Debug, Default)]
 pub struct Foreign {
     pub warnings: Vec<Warning>,
+    /// Leaks of a variable, without the place of the allocation.
+    pub unplaced: Vec<Unplaced>,
     pub notes: Vec<String>,
+}
+
+/// A leak point, and the variable that leaks there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unplaced {
+    pub leak: Spot,
+    pub variable: String,
 }
 
 /// Reads a report.
@@ -33,7 +44,10 @@ pub fn read(text: &[u8]) -> Result<Foreign, ForeignError> {
         let results = runs.iter().filter_map(|r| r.get("results")?.as_array()).flatten();
         results.filter(|r| is_leak(r)).for_each(|r| foreign.add(sarif_result(r)));
     } else if let Some(list) = value.as_array() {
-        list.iter().filter(|r| is_leak(r)).for_each(|r| foreign.add(infer_result(r)));
+        for result in list.iter().filter(|r| is_leak(r)) {
+            let is_infer = result.get("bug_type").is_some();
+            foreign.add(if is_infer { infer_result(result) } else { gcc_result(result) });
+        }
     } else {
         return Err(ForeignError::UnknownShape);
     }
@@ -48,17 +62,16 @@ impl Foreign {
         };
         let place = format!("{}:{}", leak.file.display(), leak.line);
         let Some(allocation) = found.allocation else {
-            self.notes
-                .push(format!("{place}: the result does not say where the object is allocated"));
+            match found.variable {
+                Some(variable) => self.unplaced.push(Unplaced { leak, variable }),
+                None => self.notes.push(format!(
+                    "{place}: the result does not say where the object is allocated"
+                )),
+            }
             return;
         };
-        self.warnings.push(Warning {
-            name: place,
-            allocation: vec![allocation],
-            branches: found.branches,
-            leak,
-            family: "memory".to_owned(),
-        });
+        self.warnings
+            .push(Warning { branches: found.branches, ..Warning::between(allocation, leak) });
     }
 }
 
@@ -67,6 +80,7 @@ struct Found {
     leak: Option<Spot>,
     allocation: Option<Spot>,
     branches: Vec<Step>,
+    variable: Option<String>,
 }
 
 fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
@@ -81,36 +95,45 @@ fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
 }
 
 fn is_leak(result: &Value) -> bool {
-    let rule = text(result, &["ruleId"]).to_ascii_lowercase();
-    let kind = text(result, &["bug_type"]).to_ascii_lowercase();
-    let message = text(result, &["message", "text"]).to_ascii_lowercase();
-    [rule, kind, message].iter().any(|t| t.contains("leak") || t.contains("unix.malloc"))
+    let said = [
+        text(result, &["ruleId"]),
+        text(result, &["bug_type"]),
+        text(result, &["option"]),
+        text(result, &["message", "text"]),
+    ];
+    let said = said.map(str::to_ascii_lowercase);
+    said.iter().any(|t| t.contains("leak") || t.contains("unix.malloc"))
+}
+
+/// The variable that a message names: quoted, or after a colon as Cppcheck does.
+fn variable_of(message: &str) -> Option<String> {
+    let is_name =
+        |t: &&str| !t.is_empty() && t.chars().all(|c| c.is_alphanumeric() || "_.->".contains(c));
+    let quoted = message.split(['\'', '`', '"', '\u{2018}', '\u{2019}']).skip(1).step_by(2);
+    let after = message.rsplit_once(": ").map(|(_, name)| name.trim());
+    quoted.chain(after).find(is_name).map(str::to_owned)
 }
 
 /// What a step of a code flow says.
 fn learn(found: &mut Found, message: &str, spot: Spot) {
-    let said = message.to_ascii_lowercase();
-    let side = [("true", true), ("false", false)]
-        .iter()
-        .find(|(word, _)| {
-            said.contains(&format!("{word} branch"))
-                || said.contains(&format!("`{word}` branch"))
-                || said.contains(&format!("'{word}' branch"))
-        })
-        .map(|(_, side)| *side);
+    let unquoted = |c: &char| !"'`\"\u{2018}\u{2019}".contains(*c);
+    let said: String = message.to_ascii_lowercase().chars().filter(unquoted).collect();
+    let side = match (said.contains("true branch"), said.contains("false branch")) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    };
+    let allocates = ["is allocated", "allocated here", "allocated by"];
     if let Some(side) = side {
         found.branches.push(Step { at: spot, direction: Direction::Condition(side) });
-    } else if found.allocation.is_none()
-        && (said.contains("is allocated")
-            || said.contains("allocated here")
-            || said.contains("allocated by"))
-    {
+    } else if found.allocation.is_none() && allocates.iter().any(|a| said.contains(a)) {
         found.allocation = Some(spot);
     }
 }
 
 fn sarif_result(result: &Value) -> Found {
-    let mut found = Found::default();
+    let variable = variable_of(text(result, &["message", "text"]));
+    let mut found = Found { variable, ..Found::default() };
     let list = |v: &Value, name: &str| -> Vec<Value> {
         v.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
     };
@@ -164,17 +187,34 @@ fn from_uri(uri: &str) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&out).into_owned())
 }
 
+/// A place given by members of an object.
+fn spot(v: &Value, file: &str, line: &str) -> Option<Spot> {
+    let number = v.get(line).and_then(Value::as_u64).unwrap_or(0) as u32;
+    let name = text(v, &[file]);
+    (number > 0 && !name.is_empty()).then(|| Spot {
+        file: name.into(),
+        line: number,
+        ..Spot::default()
+    })
+}
+
+/// `gcc -fanalyzer -fdiagnostics-format=json`.
+fn gcc_result(result: &Value) -> Found {
+    let variable = variable_of(text(result, &["message"]));
+    let mut found = Found { variable, ..Found::default() };
+    let caret = result.get("locations").and_then(|l| l.get(0)?.get("caret"));
+    found.leak = caret.and_then(|c| spot(c, "file", "line"));
+    for step in result.get("path").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(at) = step.get("location").and_then(|l| spot(l, "file", "line")) {
+            learn(&mut found, text(step, &["description"]), at);
+        }
+    }
+    found
+}
+
 fn infer_result(result: &Value) -> Found {
-    let mut found = Found::default();
-    let spot = |v: &Value, file: &str, line: &str| {
-        let number = v.get(line).and_then(Value::as_u64).unwrap_or(0) as u32;
-        let name = text(v, &[file]);
-        (number > 0 && !name.is_empty()).then(|| Spot {
-            file: name.into(),
-            line: number,
-            ..Spot::default()
-        })
-    };
+    let variable = variable_of(text(result, &["qualifier"]));
+    let mut found = Found { variable, ..Found::default() };
     found.leak = spot(result, "file", "line");
     let steps = result.get("bug_trace").and_then(Value::as_array).cloned().unwrap_or_default();
     for step in steps {
@@ -222,12 +262,41 @@ mod tests {
     }
 
     #[test]
-    fn results_that_say_too_little_are_noted() {
-        let text = r#"{"runs":[{"results":[{"ruleId":"memleak","message":{"text":"Memory leak: p"},
-            "locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":9}}}]}]}]}"#;
+    fn gcc() {
+        let text = r#"[{"kind":"warning","option":"-Wanalyzer-malloc-leak","message":"leak of ‘p’",
+          "locations":[{"caret":{"file":"a.c","line":8}}],"path":[
+          {"location":{"file":"a.c","line":4},"description":"allocated here"},
+          {"location":{"file":"a.c","line":7},"description":"following ‘true’ branch (when ‘n == 4711’)..."},
+          {"location":{"file":"a.c","line":8},"description":"‘p’ leaks here; was allocated at (1)"}]},
+          {"kind":"warning","option":"-Wunused","message":"unused","locations":[]}]"#;
+        let foreign = read(text.as_bytes()).unwrap();
+        let [w] = foreign.warnings.as_slice() else { panic!("{foreign:?}") };
+        assert_eq!((w.allocation[0].line, w.leak.line), (4, 8));
+        assert_eq!(w.branches.len(), 1);
+        assert_eq!(w.branches[0].direction, Direction::Condition(true));
+    }
+
+    #[test]
+    fn messages_name_variables() {
+        let name = |m| variable_of(m).unwrap_or_default();
+        assert_eq!(name("Memory leak: p"), "p");
+        assert_eq!(name("Memory leak: o.name"), "o.name");
+        assert_eq!(name("Potential leak of memory pointed to by 'p->q'"), "p->q");
+        assert_eq!(name("leak of \u{2018}p\u{2019}"), "p");
+        assert_eq!(name("memory is leaked"), "");
+    }
+
+    #[test]
+    fn results_that_say_too_little_are_kept_aside_or_noted() {
+        let text = r#"{"runs":[{"results":[
+            {"ruleId":"memleak","message":{"text":"Memory leak: p"},
+             "locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":9}}}]},
+            {"ruleId":"memleak","message":{"text":"a leak"},
+             "locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":7}}}]}]}]}"#;
         let foreign = read(text.as_bytes()).unwrap();
         assert!(foreign.warnings.is_empty());
-        assert!(foreign.notes[0].contains("a.c:9"));
+        assert_eq!(foreign.unplaced[0].variable, "p");
+        assert!(foreign.notes[0].contains("a.c:7"));
         assert!(read(b"{}").is_err() && read(b"x").is_err());
     }
 }

@@ -5,13 +5,17 @@
 //! finds the warning in the program, `search` runs and asks the solver, `witness` writes what anyone
 //! can run. Invariant: nothing is run outside a scratch folder and its limits.
 
+mod assignment;
 mod build;
 mod candidates;
+mod clock;
 mod config;
 mod error;
 mod foreign;
+mod harness;
 mod input;
 mod map;
+mod relevance;
 mod run;
 mod search;
 mod source;
@@ -22,16 +26,18 @@ mod verdict;
 mod warning;
 mod witness;
 
+pub use assignment::assigned_at;
 pub use build::Tools;
 pub use config::RunLimits;
 pub use error::ValidateError;
-pub use foreign::{Foreign, ForeignError, read as read_foreign};
+pub use foreign::{Foreign, ForeignError, Unplaced, read as read_foreign};
+pub use harness::{Harness, HarnessError, choose_function, write as write_harness};
 pub use input::{Fault, Input};
 pub use run::RunOptions;
 pub use search::SearchOptions;
 pub use source::{Program, SourceUnit, Sources, choose};
 pub use target::Rejection;
-pub use validator::{Options, Validated, Validator, default_seeds};
+pub use validator::{Options, Validated, Validator, default_seeds, harness_seeds};
 pub use verdict::{Outcome, Qualifier, SearchStats};
 pub use warning::{Direction, Spot, Step, Warning, WarningError};
-pub use witness::{NOTE_FILE, SCRIPT, WitnessNote, replay};
+pub use witness::{NOTE_FILE, Replay, SCRIPT, Shown, WitnessNote, replay};

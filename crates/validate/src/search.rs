@@ -1,31 +1,33 @@
 //! The path-guided search for one warning: runs, candidates, the solver, and the verdict they come to.
 //!
-//! Deterministic for a deterministic program, except that the budget is time. A leak that was seen is never
+//! Deterministic for a deterministic program, except that the budget is processor time. A leak that was seen is never
 //! taken back: MUST-LEAK rests on one run alone. LIKELY-NOT-LEAK and BLOAT rest on all runs that covered
 //! the path, and on nothing that was only assumed.
 
 use crate::candidates::{Candidate, Change, Goals, candidates};
+use crate::clock::Clock;
 use crate::error::ValidateError;
 use crate::input::Input;
 use crate::map::ProgramMap;
+use crate::relevance::relevant;
 use crate::run::Runner;
 use crate::target::Target;
 use crate::trace::{Fate, Trace};
 use crate::verdict::{Outcome, Qualifier, SearchStats};
 use leakproof_findings::Verdict;
-use leakproof_rt::abi::{Node, event, mark, op, state};
-use leakproof_smt::{Claim, Limits, TraceAnswer, children, solve_trace};
+use leakproof_rt::abi::{event, mark, state};
+use leakproof_smt::{Claim, Limits, TraceAnswer, solve_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Calls that are made to fail in one run.
 const MAX_FAULTS: usize = 3;
 /// Candidates kept for later.
 const MAX_OPEN: usize = 20_000;
 /// Covering runs after which a search that learns nothing new may stop.
-const ENOUGH_COVERING: u64 = 150;
+const ENOUGH_COVERING: u64 = 60;
 /// Runs without a new branch side that count as learning nothing.
 const STALE_RUNS: u64 = 100;
 
@@ -35,15 +37,18 @@ pub struct SearchOptions {
     pub solver: Limits,
     pub faults: bool,
     pub max_runs: u64,
+    /// The runs go through a harness: what that still refers to at its end could still be freed.
+    pub harness: bool,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             budget: Duration::from_secs(60),
-            solver: Limits { milliseconds: 10_000, resources: 4_000_000, ..Limits::default() },
+            solver: Limits { milliseconds: 30_000, resources: 600_000, ..Limits::default() },
             faults: true,
             max_runs: u64::MAX,
+            harness: false,
         }
     }
 }
@@ -52,6 +57,8 @@ impl Default for SearchOptions {
 struct Record {
     input: Input,
     trace: Trace,
+    /// It took some branch as no run before.
+    has_news: bool,
 }
 
 struct Open {
@@ -72,23 +79,31 @@ pub struct Search<'a> {
     runner: &'a Runner,
     goals: Goals,
     options: SearchOptions,
-    start: Instant,
-    /// By rank, with the number of times the side was tried, then by age.
-    open: BTreeMap<(usize, u32, u64), Open>,
+    clock: Clock,
+    /// By cost, then by age.
+    open: BTreeMap<(u32, u64), Open>,
     serial: u64,
+    /// Inputs to run before anything else.
+    again: Vec<Input>,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
+    /// How often each side was tried.
     sides: FxHashMap<(u32, u32), u32>,
-    seen_sides: FxHashSet<(u32, u16)>,
+    /// Branches with the successors that runs took.
+    seen_sides: FxHashSet<(u32, u32)>,
     last_news: u64,
     stats: SearchStats,
     leak: Option<Leak>,
-    leak_seen_at: Option<Instant>,
+    leak_seen_at: Option<Duration>,
     /// Over all covering runs: an object that was freed unused; any object at all; runs cut off.
     freed_unused: u64,
     freed_before: u64,
     freed_used: u64,
+    /// Objects that a harness still refers to.
+    handed_over: u64,
     cut_off: u64,
+    /// How the first of these ended.
+    cut_example: Option<String>,
     best_progress: usize,
     allocated: bool,
     /// Some trace did not hold all there was.
@@ -112,9 +127,10 @@ impl<'a> Search<'a> {
             runner,
             goals: Goals::new(map, target),
             options,
-            start: Instant::now(),
+            clock: Clock::start(),
             open: BTreeMap::new(),
             serial: 0,
+            again: Vec::new(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
@@ -126,7 +142,9 @@ impl<'a> Search<'a> {
             freed_unused: 0,
             freed_before: 0,
             freed_used: 0,
+            handed_over: 0,
             cut_off: 0,
+            cut_example: None,
             best_progress: 0,
             allocated: false,
             partial: false,
@@ -139,29 +157,33 @@ impl<'a> Search<'a> {
     /// Searches until the verdict is clear or the budget used up.
     pub fn run(mut self, seeds: &[Input]) -> Result<Outcome, ValidateError> {
         for seed in seeds {
-            self.execute(seed.clone())?;
+            self.execute(seed.clone(), true)?;
             if self.is_done() {
                 break;
             }
         }
         while !self.is_done() {
-            let Some((_, open)) = self.open.pop_first() else { break };
+            if let Some(input) = self.again.pop() {
+                self.execute(input, false)?;
+                continue;
+            }
+            let Some(open) = self.pop() else { break };
             if let Some(input) = self.next_input(&open) {
-                self.execute(input)?;
+                self.execute(input, false)?;
             }
         }
-        self.stats.elapsed = self.start.elapsed();
+        self.stats.elapsed = self.clock.elapsed();
+        self.stats.spent = self.clock.spent();
         Ok(self.outcome())
     }
 
     fn is_done(&self) -> bool {
-        let elapsed = self.start.elapsed();
-        if elapsed >= self.options.budget || self.stats.runs >= self.options.max_runs {
+        if self.clock.is_over(self.options.budget) || self.stats.runs >= self.options.max_runs {
             return true;
         }
         if let Some(leak) = &self.leak {
             // A better witness is worth a little more time, not all of it.
-            let since = self.leak_seen_at.map_or(elapsed, |at| at.elapsed());
+            let since = self.clock.spent().saturating_sub(self.leak_seen_at.unwrap_or_default());
             let best = leak.qualifier < Qualifier::StillReferenced && leak.on_path;
             return best || since >= (self.options.budget / 10).min(Duration::from_secs(3));
         }
@@ -174,9 +196,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn execute(&mut self, input: Input) -> Result<(), ValidateError> {
+    /// Runs once; what comes of a seed is worth as much as what comes of news.
+    fn execute(&mut self, input: Input, is_seed: bool) -> Result<(), ValidateError> {
         let trace = self.runner.run(&input, self.target)?;
         self.stats.runs += 1;
+        self.clock.add_run(trace.time);
         if !trace.reached_main() {
             return Err(ValidateError::DoesNotRun("it ends before main".into()));
         }
@@ -186,13 +210,19 @@ impl<'a> Search<'a> {
         if !self.paths.insert(path) {
             return Ok(());
         }
-        let news = trace.events.iter().filter(|e| e.kind == event::BRANCH);
-        for e in news {
-            if self.seen_sides.insert((e.id, e.taken)) {
+        let mut has_news = is_seed;
+        for e in &trace.events {
+            let successor = match e.kind {
+                event::BRANCH => u32::from(e.taken == 0),
+                event::SWITCH => u32::from(e.taken),
+                _ => continue,
+            };
+            if self.seen_sides.insert((e.id, successor)) {
                 self.last_news = self.stats.runs;
+                has_news = true;
             }
         }
-        let record = Rc::new(Record { input, trace });
+        let record = Rc::new(Record { input, trace, has_news });
         for candidate in list {
             self.push(&record, candidate);
         }
@@ -209,17 +239,43 @@ impl<'a> Search<'a> {
         if !self.tried.insert(key) {
             return;
         }
-        let times = self.sides.entry(candidate.side).or_insert(0);
-        *times += 1;
-        // A failing call is one step further away than a decision of the program's own.
-        let extra = if matches!(candidate.change, Change::Fail(_)) { 2 } else { 0 };
-        let (goals, distance) = candidate.rank;
         self.serial += 1;
-        let rank = (goals, distance + extra + 2 * *times, self.serial);
-        self.open.insert(rank, Open { record: record.clone(), candidate });
+        let open = Open { record: record.clone(), candidate };
+        self.open.insert((self.cost(&open), self.serial), open);
         if self.open.len() > MAX_OPEN {
             self.open.pop_last();
         }
+    }
+
+    /// The most promising candidate as things stand now.
+    fn pop(&mut self) -> Option<Open> {
+        loop {
+            let ((cost, serial), open) = self.open.pop_first()?;
+            // Its side may have been tried since it was put here.
+            let now = self.cost(&open);
+            if now > cost {
+                self.open.insert((now, serial), open);
+                continue;
+            }
+            *self.sides.entry(open.candidate.side).or_insert(0) += 1;
+            return Some(open);
+        }
+    }
+
+    /// How little a candidate promises. Nearer goals first; but a side that was tried often, or that
+    /// some run took already, steps back behind those that are further away, so that nothing waits
+    /// for ever; and so does what comes of a run that showed nothing new.
+    fn cost(&self, open: &Open) -> u32 {
+        let Open { record, candidate } = open;
+        let (goals, distance) = candidate.rank;
+        let tried = self.sides.get(&candidate.side).copied().unwrap_or(0);
+        // Failing calls are further away than decisions of the program's own: there are many, and
+        // most of them only end the run.
+        let fails = usize::from(matches!(candidate.change, Change::Fail(_)));
+        let failing = 4 * (record.input.faults.len() + fails) as u32;
+        let known = if self.seen_sides.contains(&candidate.side) { 4 } else { 0 };
+        let stale = if record.has_news { 0 } else { 6 };
+        goals as u32 * GOAL_COST + distance.min(FAR) + failing + known + stale + 2 * tried
     }
 
     /// The input that takes the candidate's way, if the solver finds one.
@@ -306,6 +362,8 @@ impl<'a> Search<'a> {
         let covers = trace.covered > 0 && !trace.objects.is_empty();
         if covers && !trace.ended() {
             self.cut_off += 1;
+            self.cut_example.get_or_insert_with(|| cut_off(input, trace));
+            self.try_without_failures(input);
         }
         if !trace.ended() {
             return;
@@ -321,6 +379,10 @@ impl<'a> Search<'a> {
                 (true, false) => Qualifier::LostLater,
                 (false, _) => Qualifier::StillReferenced,
             };
+            if self.options.harness && qualifier == Qualifier::StillReferenced {
+                self.handed_over += u64::from(covers);
+                continue;
+            }
             self.leaked(Leak { qualifier, input: input.clone(), on_path: covers });
         }
         if covers {
@@ -335,12 +397,25 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// A run that passed the path ended too soon: perhaps because of calls that failed on the way and
+    /// that the path does not need.
+    fn try_without_failures(&mut self, input: &Input) {
+        for fault in &input.faults {
+            let mut fewer = input.clone();
+            fewer.faults.remove(fault);
+            self.again.push(fewer);
+        }
+        if input.faults.len() > 1 {
+            self.again.push(Input { faults: BTreeSet::new(), ..input.clone() });
+        }
+    }
+
     fn leaked(&mut self, leak: Leak) {
         let value = |l: &Leak| (!l.on_path, l.qualifier, l.input.faults.len());
         if self.leak.as_ref().is_none_or(|old| value(&leak) < value(old)) {
             self.leak = Some(leak);
         }
-        self.leak_seen_at.get_or_insert_with(Instant::now);
+        self.leak_seen_at.get_or_insert_with(|| self.clock.spent());
     }
 
     fn outcome(self) -> Outcome {
@@ -363,6 +438,11 @@ impl<'a> Search<'a> {
     fn without_leak(&self) -> (Verdict, String) {
         let n = self.stats.covering;
         let runs = |n: u64| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
+        if self.handed_over > 0 {
+            let reason = "what called the function can still free the object: it is in an argument, \
+                          the result or a global variable";
+            return (Verdict::MayLeak, reason.to_owned());
+        }
         if n > 0 && self.freed_unused == 0 && self.freed_before == 0 {
             let reason = format!("used after the leak point and freed in all {}", runs(n));
             return (Verdict::LikelyNotLeak, reason);
@@ -394,7 +474,8 @@ impl<'a> Search<'a> {
     /// What kept the search from the path.
     fn obstacle(&self) -> String {
         if self.cut_off > 0 {
-            return "every run that passed the path was cut off before its end".to_owned();
+            let how = self.cut_example.as_deref().unwrap_or("");
+            return format!("every run that passed the path was cut off before its end{how}");
         }
         let runs = self.stats.runs;
         match self.target.path.get(self.best_progress) {
@@ -412,88 +493,25 @@ impl<'a> Search<'a> {
     }
 }
 
+/// How a run that was cut off ended, and its arguments.
+fn cut_off(input: &Input, trace: &Trace) -> String {
+    let how = match trace.signal {
+        Some(0) => "its time was up".to_owned(),
+        Some(signal) => format!("signal {signal}"),
+        None => "it left without cleaning up".to_owned(),
+    };
+    let words = input.command_line().iter();
+    let words: Vec<String> = words.map(|w| w.escape_ascii().to_string()).collect();
+    format!(" ({how}; arguments: '{}')", words.join("' '"))
+}
+
+/// What a goal that is still ahead counts, in steps.
+const GOAL_COST: u32 = 24;
+/// Steps beyond which goals are equally far.
+const FAR: u32 = 60;
+
 /// Inputs with other failures are other paths from the start.
 fn fault_key(input: &Input) -> u64 {
     use std::hash::{BuildHasher, BuildHasherDefault};
     BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(&input.faults)
-}
-
-/// The conditions before `event` that share an input with `claims`, directly or through others.
-fn relevant(trace: &Trace, event: usize, claims: &[Claim]) -> Vec<(usize, Claim)> {
-    let mut facts: Vec<(usize, Claim)> = Vec::new();
-    for (i, e) in trace.events[..event].iter().enumerate() {
-        let held = match e.kind {
-            event::BRANCH | event::LIBRARY => u64::from(e.taken != 0),
-            event::ASSERT => 1,
-            event::SWITCH => match trace.nodes.get(e.node as usize) {
-                Some(node) => node.value,
-                None => continue,
-            },
-            _ => continue,
-        };
-        if e.node != 0 {
-            facts.push((i, Claim { node: e.node, value: held, equal: true }));
-        }
-    }
-    let mut variables = Variables::default();
-    let mut wanted: FxHashSet<u32> = FxHashSet::default();
-    claims.iter().for_each(|c| wanted.extend(variables.of(&trace.nodes, c.node).iter()));
-    let sets: Vec<Rc<[u32]>> =
-        facts.iter().map(|(_, c)| variables.of(&trace.nodes, c.node)).collect();
-    let mut chosen = vec![false; facts.len()];
-    loop {
-        let mut grew = false;
-        for (i, set) in sets.iter().enumerate() {
-            if !chosen[i] && set.iter().any(|v| wanted.contains(v)) {
-                chosen[i] = true;
-                grew = true;
-                wanted.extend(set.iter());
-            }
-        }
-        if !grew {
-            break;
-        }
-    }
-    // The same condition again says nothing new.
-    let mut said = FxHashSet::default();
-    let mut kept = Vec::new();
-    for (fact, chosen) in facts.into_iter().zip(chosen) {
-        if chosen && said.insert((fact.1.node, fact.1.value)) {
-            kept.push(fact);
-        }
-    }
-    kept
-}
-
-/// Variables that occur in nodes, remembered.
-#[derive(Default)]
-struct Variables {
-    known: FxHashMap<u32, Rc<[u32]>>,
-}
-
-impl Variables {
-    fn of(&mut self, nodes: &[Node], root: u32) -> Rc<[u32]> {
-        let mut stack = vec![root];
-        while let Some(&id) = stack.last() {
-            if self.known.contains_key(&id) {
-                stack.pop();
-                continue;
-            }
-            let Some(node) = nodes.get(id as usize) else { break };
-            let parts: Vec<u32> = children(node).into_iter().filter(|c| *c < id).collect();
-            let open: Vec<u32> =
-                parts.iter().copied().filter(|c| !self.known.contains_key(c)).collect();
-            if !open.is_empty() {
-                stack.extend(open);
-                continue;
-            }
-            let mut set: Vec<u32> = if node.op == op::VAR { vec![node.a] } else { Vec::new() };
-            parts.iter().for_each(|p| set.extend(self.known[p].iter()));
-            set.sort_unstable();
-            set.dedup();
-            self.known.insert(id, set.into());
-            stack.pop();
-        }
-        self.known.get(&root).cloned().unwrap_or_default()
-    }
 }

@@ -4,6 +4,7 @@
 //! with another `main` are never part of it.
 
 use crate::error::ValidateError;
+use crate::harness::Harness;
 use leakproof_frontend::watch::{LinkKind, LinkStep};
 use leakproof_frontend::{SourceKind, Unit};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -39,6 +40,8 @@ pub struct Program {
     pub is_cxx: bool,
     /// The unit with `main`, as the user would name it.
     pub name: String,
+    /// Stands for the first unit, which has no `main`, and includes it.
+    pub harness: Option<Harness>,
 }
 
 impl Sources {
@@ -62,7 +65,13 @@ impl Sources {
             name: self.units[main].name.clone(),
             units,
             link_flags: flags,
+            harness: None,
         }
+    }
+
+    /// A unit without `main`, and what it needs, as a program that a harness makes of it.
+    pub fn harnessed(&self, unit: usize, harness: Harness, link_flags: &[OsString]) -> Program {
+        Program { harness: Some(harness), ..self.program(unit, link_flags) }
     }
 
     /// The main unit first, then what it needs.

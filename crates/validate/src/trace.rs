@@ -8,6 +8,7 @@ use leakproof_rt::abi::{
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
@@ -18,6 +19,10 @@ pub struct Trace {
     /// How often the leak point was passed, and how often after the whole path.
     pub points: u32,
     pub covered: u32,
+    /// The signal that ended the run; 0 when its time was up.
+    pub signal: Option<i32>,
+    /// Processor time of the run; wall-clock time when it was cut off.
+    pub time: Duration,
     pub events: Vec<Event>,
     pub nodes: Vec<Node>,
     pub objects: Vec<Object>,
@@ -41,6 +46,8 @@ impl Trace {
             progress: word(header::PROGRESS),
             points: word(header::POINTS),
             covered: word(header::COVERED),
+            signal: None,
+            time: Duration::from_micros(u64::from(word(header::PROCESSOR_TIME))),
             events: table(file, EVENTS_OFFSET, EVENT_SIZE, events, event)?,
             nodes: table(file, NODES_OFFSET, NODE_SIZE, nodes, node)?,
             objects: table(file, OBJECTS_OFFSET, OBJECT_SIZE, objects, object)?,

@@ -9,13 +9,14 @@ use crate::source::Program;
 use crate::target::{Rejection, Target, resolve};
 use crate::verdict::{Outcome, Qualifier};
 use crate::warning::Warning;
-use crate::witness::{Strictness, Witness, replay};
+use crate::witness::{Shown, Strictness, Witness, replay};
 use leakproof_findings::Verdict;
 use leakproof_frontend::cancel::Temporary;
 use leakproof_rt::map::WatchedLine;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
@@ -59,12 +60,28 @@ impl Validator {
         })
     }
 
+    /// Whether the program is a harness of ours.
+    pub fn is_harnessed(&self) -> bool {
+        self.program.harness.is_some()
+    }
+
     /// What a warning means in the program.
     pub fn target(&self, warning: &Warning) -> Result<Target, Rejection> {
         resolve(&self.built.map, warning, |file, line| {
             let hit = |l: &&WatchedLine| Path::new(&l.file) == file && l.line == line;
             self.lines.iter().find(hit).map(|l| l.point)
         })
+    }
+
+    /// Processor time of one run on one input; for measuring.
+    pub fn run_time(
+        &self,
+        warning: &Warning,
+        input: &Input,
+        options: RunOptions,
+    ) -> Result<Duration, ValidateError> {
+        let target = self.target(warning).map_err(|r| ValidateError::Program(r.to_string()))?;
+        Ok(Runner::new(&self.built.executable, options)?.run(input, &target)?.time)
     }
 
     /// Searches for a run into the warning.
@@ -74,8 +91,15 @@ impl Validator {
             Err(rejection) => return Ok(Err(rejection)),
         };
         let runner = Runner::new(&self.built.executable, self.options.run)?;
-        let search = Search::new(&self.built.map, &target, &runner, self.options.search);
-        search.run(seeds).map(Ok)
+        let harness = self.program.harness.as_ref();
+        let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
+        let search = Search::new(&self.built.map, &target, &runner, options);
+        let mut outcome = search.run(seeds)?;
+        if let Some(harness) = harness {
+            outcome.reason =
+                format!("{} (through a harness for `{}`)", outcome.reason, harness.function);
+        }
+        Ok(Ok(outcome))
     }
 }
 
@@ -98,17 +122,22 @@ impl Validator {
             _ => &[Strictness::Unreferenced, Strictness::NoStack],
         };
         let _one_at_a_time = self.confirming.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut why = "a build with LeakSanitizer does not show it".to_owned();
         for level in levels {
             witness.write(folder, *level)?;
-            if replay(folder, Some(self.confirmation.path()))?.0 {
-                return Ok(true);
+            let replayed = replay(folder, Some(self.confirmation.path()))?;
+            match replayed.shown {
+                Shown::Yes => return Ok(true),
+                Shown::No => {}
+                Shown::DoesNotBuild => {
+                    why = format!("its witness does not build: {}", replayed.complaint)
+                }
             }
         }
         std::fs::remove_dir_all(folder).map_err(|e| ValidateError::io(folder, &e))?;
         outcome.verdict = Verdict::MayLeak;
-        outcome.reason =
-            format!("{}, but a build with LeakSanitizer does not show it", outcome.reason);
-        outcome.witness = None;
+        outcome.reason = format!("{}, but {why}", outcome.reason);
+        (outcome.witness, outcome.qualifier) = (None, None);
         Ok(false)
     }
 }
@@ -126,6 +155,12 @@ fn watched(warnings: &[Warning]) -> Vec<WatchedLine> {
     numbered.map(|((file, line), point)| WatchedLine { file, line, point }).collect()
 }
 
+/// Inputs to start from for a harness, which makes arguments of standard input.
+pub fn harness_seeds() -> Vec<Input> {
+    let with = |stdin: &[u8]| Input { stdin: stdin.to_vec(), ..Input::with_arguments(Vec::new()) };
+    vec![with(b""), with(&[1; 24]), with(&[b'A'; 64]), with(b"\x01abc\0\x01abc\0\x01\0\0\0\x01")]
+}
+
 /// Inputs to start from when the user gives none: nothing, numbers, words, lines.
 pub fn default_seeds() -> Vec<Input> {
     let with = |arguments: &[&str], stdin: &str| Input {
@@ -138,5 +173,6 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["AAAAAAAA", "0000000000"], "0000000000\n0000000000\n0000000000\n"),
         with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
         with(&["-a"], "a b c\n"),
+        with(&["a", "b", "c"], "a 1\nb 2\n"),
     ]
 }

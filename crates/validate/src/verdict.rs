@@ -31,6 +31,15 @@ pub enum Qualifier {
 }
 
 impl Qualifier {
+    /// As JSON has it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Qualifier::LostAtPoint => "lost-at-point",
+            Qualifier::LostLater => "lost-later",
+            Qualifier::StillReferenced => "still-referenced",
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Qualifier::LostAtPoint => "lost at the leak point",
@@ -49,4 +58,6 @@ pub struct SearchStats {
     pub unsatisfiable: u64,
     pub unknown: u64,
     pub elapsed: Duration,
+    /// Processor time.
+    pub spent: Duration,
 }

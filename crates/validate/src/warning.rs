@@ -72,6 +72,29 @@ impl Warning {
     }
 }
 
+impl Warning {
+    /// A leak of memory with nothing known about the way.
+    pub fn between(allocation: Spot, leak: Spot) -> Self {
+        Self {
+            name: name(&allocation, &leak),
+            allocation: vec![allocation],
+            branches: Vec::new(),
+            leak,
+            family: "memory".to_owned(),
+        }
+    }
+}
+
+/// What a warning without an id is called: `a.c:4-8`, `a.c:4-b.c:9`.
+fn name(allocation: &Spot, leak: &Spot) -> String {
+    let start = format!("{}:{}", allocation.file.display(), allocation.line);
+    if allocation.file == leak.file {
+        format!("{start}-{}", leak.line)
+    } else {
+        format!("{start}-{}:{}", leak.file.display(), leak.line)
+    }
+}
+
 /// The line that a branch's note names.
 fn goes_on_to(note: &str) -> Option<u32> {
     let rest = note.rsplit_once("on to line ")?.1;
@@ -112,7 +135,7 @@ impl FromStr for Warning {
         }
         warning.leak = leak.ok_or(WarningError::Incomplete)?;
         let first = warning.allocation.first().ok_or(WarningError::Incomplete)?;
-        warning.name = format!("{}:{}", first.file.display(), first.line);
+        warning.name = name(first, &warning.leak);
         Ok(warning)
     }
 }
@@ -169,6 +192,7 @@ mod tests {
     fn warnings_by_hand() {
         let w: Warning = "alloc=a.c:4,leak=a.c:8,branch=a.c:3:T,branch=b c.c:7:F".parse().unwrap();
         assert_eq!((w.allocation[0].line, w.leak.line), (4, 8));
+        assert_eq!(w.name, "a.c:4-8");
         assert_eq!(w.branches[1].direction, Direction::Condition(false));
         assert_eq!(w.branches[1].at.file, Path::new("b c.c"));
     }

@@ -4,7 +4,7 @@
 //! file in the folder) and runs the program on the input. Everything it needs beside the sources and a
 //! compiler is in the folder.
 
-use crate::build::{FAULTS_SOURCE, wrap_flags};
+use crate::build::{FAULTS_SOURCE, HARNESS_FILE, wrap_flags};
 use crate::error::ValidateError;
 use crate::input::Input;
 use crate::source::Program;
@@ -26,6 +26,9 @@ pub struct WitnessNote {
     pub leak: String,
     pub qualifier: Qualifier,
     pub program: String,
+    /// The function that the witness calls, when there is no `main`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
     /// As a shell would be told; for reading, the script has the exact bytes.
     pub command: String,
     pub faults: Vec<String>,
@@ -82,6 +85,9 @@ impl Witness<'_> {
         }
         std::fs::write(folder.join("stdin"), &self.input.stdin).map_err(fail)?;
         std::fs::write(folder.join("faults.c"), FAULTS_SOURCE).map_err(fail)?;
+        if let Some(harness) = &self.program.harness {
+            std::fs::write(folder.join(HARNESS_FILE), &harness.text).map_err(fail)?;
+        }
         let mut flags = wrap_flags();
         flags.push("-Wl,--wrap=main".to_owned());
         std::fs::write(folder.join("faults.link"), flags.join("\n") + "\n").map_err(fail)?;
@@ -100,6 +106,7 @@ impl Witness<'_> {
             leak: place(&self.warning.leak.file, self.warning.leak.line),
             qualifier: self.qualifier,
             program: self.program.name.clone(),
+            harness: self.program.harness.as_ref().map(|h| h.function.clone()),
             command: String::from_utf8_lossy(&self.command()).into_owned(),
             faults: self.faults(),
         }
@@ -129,7 +136,10 @@ impl Witness<'_> {
         line(
             b"# Builds the original sources with LeakSanitizer and runs them on the input of this",
         );
-        line(b"# folder. Exits with 0 when the leak shows. CC names the compiler.");
+        line(
+            b"# folder. Exits with 0 when the leak shows, with 1 when it does not, with 2 when the",
+        );
+        line(b"# sources do not build. CC names the compiler.");
         line(b"set -eu");
         line(b"here=$(cd \"$(dirname \"$0\")\" && pwd)");
         line(format!(": \"${{CC:={}}}\"", self.compiler.display()).as_bytes());
@@ -138,8 +148,14 @@ impl Witness<'_> {
         line(b"    build=$(mktemp -d)");
         line(b"    trap 'rm -rf \"$build\"' EXIT");
         line(b"fi");
-        line(b"if [ ! -x \"$build/program\" ]; then");
-        self.build_lines().iter().for_each(|l| line(l));
+        line(b"trap 'exit 2' HUP INT TERM");
+        line(b"make_program() {");
+        let steps = self.build_lines().join(&b" &&\n"[..]);
+        line(&steps);
+        line(b"}");
+        line(b"if [ ! -x \"$build/program\" ] && ! make_program; then");
+        line(b"    echo 'the sources do not build' >&2");
+        line(b"    exit 2");
         line(b"fi");
         self.run_lines(strictness).iter().for_each(|l| line(l));
         s
@@ -163,7 +179,10 @@ impl Witness<'_> {
                 SourceKind::Llvm => "ir",
             };
             l.extend(format!(" -w -g -O0 -fsanitize=leak -x {language} -c ").bytes());
-            l.extend(quoted(unit.source.as_os_str().as_encoded_bytes()));
+            match &self.program.harness {
+                Some(_) if i == 0 => l.extend(format!("\"$here/{HARNESS_FILE}\"").bytes()),
+                _ => l.extend(quoted(unit.source.as_os_str().as_encoded_bytes())),
+            }
             l.extend(format!(" -o \"$build/unit{i}.o\" )").bytes());
             lines.push(l);
             if i > 0 {
@@ -194,7 +213,7 @@ impl Witness<'_> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         for fixed in [
             "work=$build/work",
-            "rm -rf \"$work\"",
+            "rm -rf \"$work\" \"$build\"/report*",
             "mkdir \"$work\"",
             "cp -R \"$here/files/.\" \"$work/\"",
             "cd \"$work\"",
@@ -217,15 +236,19 @@ impl Witness<'_> {
             "exitcode=23:print_suppressions=0:fast_unwind_on_malloc=0{}",
             strictness.options()
         );
-        run.extend(format!(" LSAN_OPTIONS={options} timeout 20 ").bytes());
+        // Into a file of its own: programs may close their standard error before they end.
+        run.extend(
+            format!(" LSAN_OPTIONS={options}:log_path=\"$build/report\" timeout 20 ").bytes(),
+        );
         run.extend(self.command());
-        run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/report\" || true");
+        run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/errors\" || true");
         lines.push(run);
         let spot = self.warning.allocation.first();
         let name = spot.and_then(|s| s.file.file_name()).unwrap_or_default();
         let line = spot.map_or(0, |s| s.line);
         let mut wanted = name.as_encoded_bytes().to_vec();
         wanted.extend(format!(":{line}").bytes());
+        lines.push(b"cat \"$build\"/report.* >\"$build/report\" 2>/dev/null || true".to_vec());
         let mut check = b"if grep -A40 'leak of' \"$build/report\" | grep -F -q ".to_vec();
         check.extend(quoted(&wanted));
         check.extend(b"; then");
@@ -234,7 +257,7 @@ impl Witness<'_> {
             "    cat \"$build/report\"",
             "    exit 0",
             "fi",
-            "cat \"$build/report\" >&2",
+            "cat \"$build/errors\" \"$build/report\" >&2",
             "echo 'the leak did not show' >&2",
             "exit 1",
         ] {
@@ -261,8 +284,31 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Runs a witness's script; its output, and whether the leak showed.
-pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<(bool, String), ValidateError> {
+/// The line that tells most: an error, or what was said last.
+fn telling_line(text: &str) -> String {
+    let error = text.lines().find(|l| l.contains("error:") || l.contains("undefined reference"));
+    error.or_else(|| text.lines().next_back()).unwrap_or("").trim().to_owned()
+}
+
+/// What came of running a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    pub shown: Shown,
+    /// LeakSanitizer's report, when the leak shows.
+    pub report: String,
+    /// The last line of what went wrong.
+    pub complaint: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    Yes,
+    No,
+    DoesNotBuild,
+}
+
+/// Runs a witness's script.
+pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<Replay, ValidateError> {
     use leakproof_frontend::cancel::Running;
     use std::io::Read;
     use std::os::unix::process::CommandExt;
@@ -275,10 +321,14 @@ pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<(bool, String), Vali
         });
     }
     let mut command = Command::new("sh");
-    command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let complaints = crate::run::scratch_folder("replay")?;
+    let complaints_file = complaints.path().join("stderr");
+    let stderr = std::fs::File::create(&complaints_file)
+        .map_err(|e| ValidateError::io(&complaints_file, &e))?;
+    command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
     command.process_group(0);
     if let Some(kept) = kept {
-        command.env(BUILD_VARIABLE, kept).stderr(Stdio::null());
+        command.env(BUILD_VARIABLE, kept);
     }
     let mut running = Running::spawn(&mut command).map_err(|e| ValidateError::io(&script, &e))?;
     let mut text = Vec::new();
@@ -287,7 +337,17 @@ pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<(bool, String), Vali
     }
     let status = running.child().wait().map_err(|e| ValidateError::io(&script, &e))?;
     running.end_group();
-    Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
+    let shown = match status.code() {
+        Some(0) => Shown::Yes,
+        Some(2) => Shown::DoesNotBuild,
+        _ => Shown::No,
+    };
+    let said = std::fs::read(&complaints_file).unwrap_or_default();
+    Ok(Replay {
+        shown,
+        report: String::from_utf8_lossy(&text).into_owned(),
+        complaint: telling_line(&String::from_utf8_lossy(&said)),
+    })
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use leakproof_validate::{
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
@@ -27,31 +28,66 @@ fn main() -> ExitCode {
             }
         };
     }
-    let filter = arguments.iter().find(|a| !a.starts_with('-')).cloned().unwrap_or_default();
+    let has = |flag: &str| arguments.iter().any(|a| a == flag);
+    let programs = programs(&arguments);
+    if has("--list") {
+        // As test runners ask; none of the programs is ignored.
+        let names = programs.iter().filter(|_| !has("--ignored"));
+        names.for_each(|p| println!("{}: test", name(p)));
+        return ExitCode::SUCCESS;
+    }
+    let failed = check_all(&programs);
+    println!("{} programs, {failed} failed", programs.len());
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn name(program: &Path) -> String {
+    program.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The programs that a test runner's arguments choose.
+fn programs(arguments: &[String]) -> Vec<PathBuf> {
+    // The word after `--format` is no filter.
+    let words = arguments.iter().enumerate().filter(|(_, a)| !a.starts_with('-'));
+    let mut words = words.filter(|(i, _)| *i == 0 || arguments[i - 1] != "--format");
+    let filter = words.next().map(|(_, a)| a.clone()).unwrap_or_default();
+    let exact = arguments.iter().any(|a| a == "--exact") && !filter.is_empty();
+    let chosen = |p: &PathBuf| if exact { name(p) == filter } else { name(p).contains(&filter) };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let mut programs: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the programs")
         .filter_map(|e| Some(e.ok()?.path()))
         .filter(|p| p.extension().is_some_and(|e| e == "c"))
-        .filter(|p| p.to_string_lossy().contains(&filter))
+        .filter(chosen)
         .collect();
     programs.sort();
-    let mut failed = 0;
-    for program in &programs {
-        let name = program.file_stem().unwrap_or_default().to_string_lossy();
-        let start = Instant::now();
-        let result = check(program);
-        let seconds = start.elapsed().as_secs_f64();
-        match result {
-            Ok(note) => println!("ok      {name} ({seconds:.1} s): {note}"),
-            Err(reason) => {
-                failed += 1;
-                println!("FAILED  {name} ({seconds:.1} s): {reason}");
-            }
+    assert!(!programs.is_empty() || !filter.is_empty(), "no programs");
+    programs
+}
+
+/// All programs, two at a time; how many failed.
+fn check_all(programs: &[PathBuf]) -> usize {
+    let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let name = name(program);
+                    let start = Instant::now();
+                    let result = check(program);
+                    let seconds = start.elapsed().as_secs_f64();
+                    match result {
+                        Ok(note) => println!("ok      {name} ({seconds:.1} s): {note}"),
+                        Err(reason) => {
+                            failed.fetch_add(1, Ordering::Relaxed);
+                            println!("FAILED  {name} ({seconds:.1} s): {reason}");
+                        }
+                    }
+                }
+            });
         }
-    }
-    println!("{} programs, {failed} failed", programs.len());
-    if failed == 0 && !programs.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    });
+    failed.into_inner()
 }
 
 /// What a program says about itself.
@@ -133,7 +169,7 @@ fn check(path: &Path) -> Result<String, String> {
     let tools = Tools {
         clang: Clang::locate().map_err(|e| e.to_string())?,
         instrumenter: std::env::current_exe().map_err(|e| e.to_string())?,
-        jobs: 2,
+        jobs: 1,
     };
     let programs = sources(&path).programs(&[]);
     let mut options = Options::default();
@@ -161,7 +197,7 @@ fn check(path: &Path) -> Result<String, String> {
         validator.confirm(&warning, &mut outcome, &folder).map_err(|e| e.to_string())?;
     std::fs::remove_dir_all(&folder).ok();
     let note = format!(
-        "{} {} [{} runs, {} covering, {} queries, {} unsat, {} unknown, {:.1} s]",
+        "{} {} [{} runs, {} covering, {} queries, {} unsat, {} unknown, {:.1} s of {:.1}]",
         was.name(),
         outcome.reason,
         outcome.stats.runs,
@@ -169,6 +205,7 @@ fn check(path: &Path) -> Result<String, String> {
         outcome.stats.queries,
         outcome.stats.unsatisfiable,
         outcome.stats.unknown,
+        outcome.stats.spent.as_secs_f64(),
         outcome.stats.elapsed.as_secs_f64()
     );
     fits(&expected, &outcome, confirmed).map_err(|e| format!("{e}; got {note}"))?;

@@ -3,10 +3,12 @@
 //! Everything is kept below `target/bench`, so a second run measures without fetching again.
 
 pub mod frontend;
+pub mod injected;
 pub mod load;
 pub mod measure;
 pub mod program;
 pub mod projects;
+pub mod validate;
 
 use anyhow::{Result, bail};
 use leakproof_frontend::Unit;

@@ -4,7 +4,7 @@ use crate::output;
 use crate::ui::Ui;
 use anyhow::{Result, bail};
 use clap::Args;
-use leakproof_validate::NOTE_FILE;
+use leakproof_validate::{NOTE_FILE, Shown};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,8 +19,19 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<ExitCode> {
     if !args.folder.join(NOTE_FILE).is_file() {
         bail!("{}: is no witness; `leakproof validate` writes some", args.folder.display());
     }
-    let (shown, text) = leakproof_validate::replay(&args.folder, None)?;
-    output::write(None, &text)?;
-    ui.note(if shown { "the leak shows" } else { "the leak does not show" });
-    Ok(if shown { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    let replayed = leakproof_validate::replay(&args.folder, None)?;
+    output::write(None, &replayed.report)?;
+    match replayed.shown {
+        Shown::Yes => {
+            ui.note("the leak shows");
+            Ok(ExitCode::from(1))
+        }
+        Shown::No => {
+            ui.note("the leak does not show");
+            Ok(ExitCode::SUCCESS)
+        }
+        Shown::DoesNotBuild => {
+            bail!("{}: does not build: {}", args.folder.display(), replayed.complaint)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! `leakproof validate`: run the program into its warnings, and say what came of it.
 
+mod grouping;
 mod seeds;
 mod units;
 mod verdicts;
@@ -10,17 +11,17 @@ use crate::config::Config;
 use crate::inputs::{Input, InputArgs};
 use crate::last_result;
 use crate::rendering::{Format, RenderArgs, Scene, read_report};
-use crate::ui::{Ui, count};
+use crate::ui::Ui;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use leakproof_findings::{Report, Sources};
 use leakproof_frontend::clang::Clang;
 use leakproof_frontend::worker_count;
+use leakproof_ir::Module;
 use leakproof_validate::{
-    Options, RunOptions, SearchOptions, Tools, ValidateError, Validator, Warning,
+    Options, RunOptions, SearchOptions, Spot, Tools, Unplaced, ValidateError, Validator, Warning,
 };
 use seeds::SeedArgs;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -74,6 +75,9 @@ pub struct ValidateArgs {
     config: Option<PathBuf>,
 }
 
+/// The report that verdicts go into, the warnings in its order, and the project's modules.
+type Warnings = (Report, Vec<Warning>, Vec<Module>);
+
 /// The two orders of the paper's figure 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
@@ -88,24 +92,25 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
     let tools = tools(args.inputs.unit.jobs)?;
     let input = args.inputs.load(ui)?;
     let units = units::sources(&input);
-    let (mut report, warnings) = args.warnings(input, &root, ui)?;
+    let (mut report, warnings, modules) = args.warnings(input, &root, ui)?;
     if warnings.is_empty() {
         ui.note("no warnings to validate");
     }
     let flags = seeds::split(&args.link_flags)?;
-    let programs = units.programs(&flags);
-    let groups = args.grouped(&programs, &warnings, ui)?;
-    let mut judged = Vec::new();
-    for (program, members) in groups {
+    let project =
+        grouping::Project { units: &units, modules: &modules, flags: &flags, root: &root };
+    let (groups, mut judged) = project.group(&warnings, args.program.as_deref())?;
+    for grouping::Group { program, members } in groups {
         let list: Vec<Warning> = members.iter().map(|i| warnings[*i].clone()).collect();
-        let program = &programs[program];
-        ui.note(&format!(
-            "instrumenting {} ({})",
-            program.name,
-            count(program.units.len(), "unit")
-        ));
-        let validator = Validator::new(program, &list, &tools, args.options())?;
-        judged.extend(args.judge(&validator, &list, &members, ui)?);
+        ui.note(&format!("instrumenting {}", grouping::described(&program)));
+        match Validator::new(&program, &list, &tools, args.options()) {
+            Ok(validator) => judged.extend(args.judge(&validator, &list, &members, ui)?),
+            // The others may still be validated.
+            Err(error) if error.is_of_program() && members.len() < warnings.len() => {
+                judged.extend(verdicts::rejected(&members, &error));
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     judged.sort_by_key(|j| j.warning);
     args.finish(&mut report, &warnings, judged, &root, ui)
@@ -132,7 +137,7 @@ impl ValidateArgs {
     }
 
     /// The report that verdicts go into, and the warnings in its order.
-    fn warnings(&self, input: Input, root: &Path, ui: &Ui) -> Result<(Report, Vec<Warning>)> {
+    fn warnings(&self, input: Input, root: &Path, ui: &Ui) -> Result<Warnings> {
         let mut warnings: Vec<Warning> =
             self.warning.iter().map(|w| w.clone().resolved(root)).collect();
         if let Some(file) = self.from.as_deref().filter(|f| !is_own_report(f)) {
@@ -141,16 +146,18 @@ impl ValidateArgs {
                 .with_context(|| file.display().to_string())?;
             foreign.notes.iter().for_each(|n| ui.warn(n));
             warnings.extend(foreign.warnings.into_iter().map(|w| w.resolved(root)));
+            warnings.extend(foreign.unplaced.iter().filter_map(|u| placed(u, root, ui)));
         }
         if !warnings.is_empty()
             || (self.from.is_some() && !self.from.as_deref().is_some_and(is_own_report))
         {
+            verdicts::tell_apart(&mut warnings);
             let mut report = Report { version: 1, ..Report::default() };
             report.leaks = warnings.iter().map(|w| verdicts::as_finding(w, root)).collect();
-            return Ok((report, warnings));
+            return Ok((report, warnings, input.loaded.modules));
         }
-        let mut report = match &self.from {
-            Some(file) => read_report(file)?,
+        let (mut report, modules) = match &self.from {
+            Some(file) => (read_report(file)?, input.loaded.modules),
             None => self.check(input, root)?,
         };
         let wanted =
@@ -160,10 +167,10 @@ impl ValidateArgs {
             bail!("no finding has such an id: it may have been fixed");
         }
         let list = report.leaks.iter().map(|f| Warning::from_finding(f, root)).collect();
-        Ok((report, list))
+        Ok((report, list, modules))
     }
 
-    fn check(&self, input: Input, root: &Path) -> Result<Report> {
+    fn check(&self, input: Input, root: &Path) -> Result<(Report, Vec<Module>)> {
         let sources = Sources::new(root.to_owned());
         let config = Config::load(self.config.as_deref(), root)?;
         let models = self.models.load_after(&config.models)?;
@@ -171,31 +178,7 @@ impl ValidateArgs {
         let program = leakproof_program::Program::link(input.loaded.modules);
         let mut report = leakproof_detect::check(&program, &models, &options);
         leakproof_findings::finish(&mut report, &sources);
-        Ok(report)
-    }
-
-    /// Which program each warning is about: (program, warnings).
-    fn grouped(
-        &self,
-        programs: &[leakproof_validate::Program],
-        warnings: &[Warning],
-        ui: &Ui,
-    ) -> Result<BTreeMap<usize, Vec<usize>>> {
-        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (i, warning) in warnings.iter().enumerate() {
-            let files = [warning.allocation[0].file.as_path(), warning.leak.file.as_path()];
-            match leakproof_validate::choose(programs, self.program.as_deref(), &files) {
-                Ok(chosen) => {
-                    let at = programs.iter().position(|p| std::ptr::eq(p, chosen)).unwrap_or(0);
-                    groups.entry(at).or_default().push(i);
-                }
-                Err(error @ ValidateError::Program(_)) if self.program.is_none() => {
-                    ui.warn(&format!("{}: {error}", warning.name));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(groups)
+        Ok((report, program.into_modules()))
     }
 
     /// Every warning in turn, several at once.
@@ -206,7 +189,7 @@ impl ValidateArgs {
         numbers: &[usize],
         ui: &Ui,
     ) -> Result<Vec<Judged>> {
-        let seeds = self.seeds.inputs()?;
+        let seeds = self.seeds.inputs(validator.is_harnessed())?;
         let start = Instant::now();
         let total = self.total_budget.map(Duration::from_secs);
         let next = std::sync::atomic::AtomicUsize::new(0);
@@ -262,6 +245,21 @@ impl ValidateArgs {
         }
         Ok(if must { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
+}
+
+/// A leak of a variable as a warning: the source says where the variable got its value.
+fn placed(unplaced: &Unplaced, root: &Path, ui: &Ui) -> Option<Warning> {
+    let leak = &unplaced.leak;
+    let text = std::fs::read(root.join(&leak.file)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line = leakproof_validate::assigned_at(&text, &unplaced.variable, leak.line);
+    let Some(line) = line else {
+        let place = format!("{}:{}", leak.file.display(), leak.line);
+        ui.warn(&format!("{place}: no call above it gives `{}` its value", unplaced.variable));
+        return None;
+    };
+    let allocation = Spot { line, ..leak.clone() };
+    Some(Warning::between(allocation, leak.clone()).resolved(root))
 }
 
 /// Whether a file is a report of our own.

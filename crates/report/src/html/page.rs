@@ -194,7 +194,7 @@ fn evidence(finding: &Finding) -> String {
             out,
             "<p><b>{}</b>: {}.</p>",
             verdict.name(),
-            describe::verdict_reason(verdict)
+            html(&describe::why(finding, verdict))
         );
     }
     out

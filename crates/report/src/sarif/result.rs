@@ -111,13 +111,17 @@ fn escape_links(text: &str) -> String {
 }
 
 fn properties(finding: &Finding) -> Value {
-    json!({
+    let mut properties = json!({
         "evidence": finding.evidence.name(),
         "verdict": finding.verdict.map(Verdict::name),
         "family": describe::family(&finding.family),
         "variable": finding.variable,
         "allocator": finding.alloc.callee,
-    })
+    });
+    if let Some(validation) = &finding.validation {
+        properties["validation"] = json!(validation);
+    }
+    properties
 }
 
 /// The allocation and the calls below it; the first one is the target of the message's link.

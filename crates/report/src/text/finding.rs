@@ -104,7 +104,7 @@ fn write_facts(out: &mut String, finding: &Finding, gutter: usize, paint: Paint)
     let evidence = finding.evidence;
     fact("evidence", &format!("{} ({})", evidence.name(), describe::evidence_reason(evidence)));
     if let Some(verdict) = finding.verdict {
-        fact("verdict", &format!("{} ({})", verdict.name(), describe::verdict_reason(verdict)));
+        fact("verdict", &format!("{} ({})", verdict.name(), describe::why(finding, verdict)));
     }
     if let Some(fix) = &finding.fix {
         fact("fix", &fix_line(fix));

@@ -90,6 +90,8 @@ pub struct ProgramHeader {
 pub mod number {
     use core::ffi::c_long;
     pub const MMAP: c_long = 9;
+    pub const MUNMAP: c_long = 11;
+    pub const CLOCK_GETTIME: c_long = 228;
     pub const PROCESS_VM_READV: c_long = 310;
     pub const OPEN: c_long = 2;
     pub const READ: c_long = 0;
@@ -112,6 +114,23 @@ pub fn map(size: usize) -> *mut u8 {
         syscall(number::MMAP, 0 as c_long, size, PROT_READ_WRITE, FLAGS, -1 as c_long, 0 as c_long)
     };
     if at == -1 { core::ptr::null_mut() } else { at as *mut u8 }
+}
+
+/// Gives back what `map` gave.
+pub fn unmap(at: *mut u8, size: usize) {
+    if size > 0 {
+        // SAFETY: a mapping of ours that nothing refers to any more.
+        unsafe { syscall(number::MUNMAP, at, size) };
+    }
+}
+
+/// Processor time of this process so far, in microseconds.
+pub fn processor_time() -> u64 {
+    const PROCESS_CPUTIME: c_long = 2;
+    let mut time = [0i64; 2];
+    // SAFETY: the kernel writes seconds and nanoseconds.
+    unsafe { syscall(number::CLOCK_GETTIME, PROCESS_CPUTIME, time.as_mut_ptr()) };
+    time[0] as u64 * 1_000_000 + time[1] as u64 / 1000
 }
 
 /// A file mapped for both sides to see; null when that fails.

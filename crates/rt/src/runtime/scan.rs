@@ -36,7 +36,8 @@ pub fn mark_unreferenced(stack_from: u64, bit: u32) {
 /// Calls `tell` for every tracked object in use; does nothing when there is too much to look at.
 pub fn with_references(stack_from: Option<u64>, mut tell: impl FnMut(u32, bool)) {
     let count = table::count();
-    if count == 0 || count > MAX_BLOCKS {
+    let in_use = |i: u32| object(i).state <= state::USED_AFTER;
+    if count == 0 || count > MAX_BLOCKS || !(0..object_count()).any(in_use) {
         return;
     }
     let Some(mut scan) = Scan::new(count) else { return };

@@ -4,10 +4,10 @@ use super::cell::Global;
 use super::hooks::{give, lp_concretised, set_main_thread};
 use super::libc::{self, map, map_file, open_raw};
 use super::stdio::symbolic_text;
-use super::{config, files, nodes, path, sandbox, scan, trace};
+use super::{config, files, nodes, path, sandbox, scan, shadow, trace};
 use crate::abi::{
     FOLDER_VARIABLE, LENGTH, MAGIC, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_SHIFT, TRACE_SIZE,
-    VERSION, event, flag, header, mark, outcome, switch,
+    VERSION, event, flag, header, mark, op, outcome, switch,
 };
 use core::ffi::{c_char, c_int};
 
@@ -95,6 +95,7 @@ fn note_end(how: u32) {
     if unsafe { lp_concretised } != 0 {
         trace::raise(flag::CONCRETISED);
     }
+    *trace::word(header::PROCESSOR_TIME) = libc::processor_time() as u32;
     *trace::word(header::OUTCOME) = how;
 }
 
@@ -185,7 +186,19 @@ unsafe extern "C" fn lp_rt_argv(given: *const *mut c_char) -> *const *mut c_char
             }
         }
     }
+    if config::is_symbolic() && c.has_arguments {
+        mark_end(vector as u64, c.argc.max(1));
+    }
     vector
+}
+
+/// The null pointer at the end of the vector: something else would be there if there were more.
+fn mark_end(vector: u64, argc: u32) {
+    let id = SOURCE_ARGC << SOURCE_SHIFT | LENGTH;
+    let count = nodes::variable(id, 32, u64::from(argc));
+    let more = nodes::apply(op::ULT, nodes::constant(32, u64::from(argc)), count);
+    let end = nodes::choose(more, nodes::constant(64, 1), nodes::constant(64, 0));
+    shadow::store(vector + u64::from(argc) * 8, 8, 0, end);
 }
 
 static CALLS: Global<[u32; 128]> = Global::new([0; 128]);

@@ -219,11 +219,30 @@ pub fn set_of(text: Chars) -> &'static [u8] {
     unsafe { core::slice::from_raw_parts(text.cast(), length) }
 }
 
+/// The byte that a search is for, given as an `int` with shadow `s`.
+fn wanted_byte(value: c_int, s: u32) -> Byte {
+    let s = nodes::fitting(s, value as u64, 32);
+    let shadow = if s == 0 { 0 } else { nodes::extract(s, 0, 8) };
+    Byte { value: value as u8, shadow }
+}
+
+/// Decides whether two bytes are the same; either may depend on the input.
+fn decide_same(a: Byte, b: Byte) -> bool {
+    if !b.is_symbolic() {
+        return decide_is(a, b.value);
+    }
+    if !a.is_symbolic() {
+        return decide_is(b, a.value);
+    }
+    decided(nodes::apply(op::EQ, a.shadow, b.shadow));
+    a.value == b.value
+}
+
 /// Where the byte is, going forward to the string's end; `Err` is the end.
-fn find(text: Chars, wanted: u8) -> Result<usize, usize> {
+fn find(text: Chars, wanted: Byte) -> Result<usize, usize> {
     for i in 0.. {
         let byte = Byte::at(text as u64 + i as u64);
-        if decide_is(byte, wanted) {
+        if decide_same(byte, wanted) {
             return Ok(i);
         }
         if decide_is(byte, 0) {
@@ -237,50 +256,65 @@ fn offset(text: Chars, by: usize) -> *mut c_char {
     text.wrapping_add(by).cast_mut()
 }
 
+fn first(text: Chars, wanted: Byte) -> *mut c_char {
+    find(text, wanted).map_or(core::ptr::null_mut(), |i| offset(text, i))
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_strchr(text: Chars, wanted: c_int) -> *mut c_char {
-    take_arguments::<0>(core::ptr::null());
-    find(text, wanted as u8).map_or(core::ptr::null_mut(), |i| offset(text, i))
+    let [_, s] = take_arguments(lp_w_strchr as *const c_void);
+    first(text, wanted_byte(wanted, s))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_index(text: Chars, wanted: c_int) -> *mut c_char {
-    lp_w_strchr(text, wanted)
+    let [_, s] = take_arguments(lp_w_index as *const c_void);
+    first(text, wanted_byte(wanted, s))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_strchrnul(text: Chars, wanted: c_int) -> *mut c_char {
-    take_arguments::<0>(core::ptr::null());
-    match find(text, wanted as u8) {
+    let [_, s] = take_arguments(lp_w_strchrnul as *const c_void);
+    match find(text, wanted_byte(wanted, s)) {
         Ok(i) | Err(i) => offset(text, i),
     }
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn lp_w_rawmemchr(text: Chars, wanted: c_int) -> *mut c_char {
-    lp_w_memchr(text, wanted, usize::MAX)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn lp_w_memchr(text: Chars, wanted: c_int, size: usize) -> *mut c_char {
-    take_arguments::<0>(core::ptr::null());
-    let found = (0..size).find(|i| decide_is(Byte::at(text as u64 + *i as u64), wanted as u8));
+fn find_in(text: Chars, wanted: Byte, size: usize) -> *mut c_char {
+    let found = (0..size).find(|i| decide_same(Byte::at(text as u64 + *i as u64), wanted));
     found.map_or(core::ptr::null_mut(), |i| offset(text, i))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn lp_w_strrchr(text: Chars, wanted: c_int) -> *mut c_char {
-    take_arguments::<0>(core::ptr::null());
+extern "C" fn lp_w_rawmemchr(text: Chars, wanted: c_int) -> *mut c_char {
+    let [_, s] = take_arguments(lp_w_rawmemchr as *const c_void);
+    find_in(text, wanted_byte(wanted, s), usize::MAX)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_memchr(text: Chars, wanted: c_int, size: usize) -> *mut c_char {
+    let [_, s, _] = take_arguments(lp_w_memchr as *const c_void);
+    find_in(text, wanted_byte(wanted, s), size)
+}
+
+fn last(text: Chars, wanted: Byte) -> *mut c_char {
     let (length, _) = measure(text, usize::MAX);
     decide_length(text, length);
-    let at = |i: &usize| decide_is(Byte::at(text as u64 + *i as u64), wanted as u8);
+    let at = |i: &usize| decide_same(Byte::at(text as u64 + *i as u64), wanted);
     let found = (0..=length).rev().find(at);
     found.map_or(core::ptr::null_mut(), |i| offset(text, i))
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn lp_w_strrchr(text: Chars, wanted: c_int) -> *mut c_char {
+    let [_, s] = take_arguments(lp_w_strrchr as *const c_void);
+    last(text, wanted_byte(wanted, s))
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn lp_w_rindex(text: Chars, wanted: c_int) -> *mut c_char {
-    lp_w_strrchr(text, wanted)
+    let [_, s] = take_arguments(lp_w_rindex as *const c_void);
+    last(text, wanted_byte(wanted, s))
 }
 
 #[unsafe(no_mangle)]

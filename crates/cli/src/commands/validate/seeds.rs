@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use leakproof_validate::{Input, default_seeds};
+use leakproof_validate::{Input, default_seeds, harness_seeds};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ pub fn split(line: &str) -> Result<Vec<OsString>> {
 
 impl SeedArgs {
     /// Every combination of arguments and standard inputs that the user gave, then our own.
-    pub fn inputs(&self) -> Result<Vec<Input>> {
+    pub fn inputs(&self, harnessed: bool) -> Result<Vec<Input>> {
         let mut base = Input::default();
         for pair in &self.files {
             let Some((name, seed)) = pair.split_once('=') else {
@@ -93,7 +93,7 @@ impl SeedArgs {
                 seeds.push(Input { stdin, ..given.clone() });
             }
         }
-        for seed in default_seeds() {
+        for seed in if harnessed { harness_seeds() } else { default_seeds() } {
             let (files, environment) = (base.files.clone(), base.environment.clone());
             seeds.push(Input { files, environment, ..seed });
         }

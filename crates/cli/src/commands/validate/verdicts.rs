@@ -1,9 +1,10 @@
 //! Verdicts: getting them, merging them into the report, and saying them.
 
 use super::Order;
-use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Verdict};
+use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Validation, Verdict};
 use leakproof_frontend::display_name;
 use leakproof_validate::{Input, Outcome, SCRIPT, SearchStats, ValidateError, Validator, Warning};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,24 @@ pub fn judge(
             let confirmed = validator.confirm(warning, &mut outcome, &folder)?;
             let witness = confirmed.then_some(folder);
             Ok(Judgement::Judged { outcome: Box::new(outcome), witness })
+        }
+    }
+}
+
+/// The same reason for several warnings.
+pub fn rejected(numbers: &[usize], reason: &ValidateError) -> Vec<Judged> {
+    let rejected = || Judgement::Rejected(reason.to_string());
+    numbers.iter().map(|n| Judged { warning: *n, result: rejected() }).collect()
+}
+
+/// Gives warnings of the same name different ones: witnesses are kept by name.
+pub fn tell_apart(warnings: &mut [Warning]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for warning in warnings {
+        let times = seen.entry(warning.name.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            warning.name = format!("{}.{times}", warning.name);
         }
     }
 }
@@ -98,9 +117,16 @@ pub fn as_finding(warning: &Warning, root: &Path) -> Finding {
 /// Puts verdicts into the report; what was witnessed is evidence.
 pub fn merge(report: &mut Report, judged: &[Judged]) {
     for j in judged {
-        let Judgement::Judged { outcome, .. } = &j.result else { continue };
+        let Judgement::Judged { outcome, witness } = &j.result else { continue };
         if let Some(finding) = report.leaks.get_mut(j.warning) {
             finding.verdict = Some(outcome.verdict);
+            finding.validation = Some(Validation {
+                reason: outcome.reason.clone(),
+                qualifier: outcome.qualifier.map(|q| q.key().to_owned()),
+                witness: witness.as_ref().map(|w| w.display().to_string()),
+                runs: outcome.stats.runs,
+                on_path: outcome.stats.covering,
+            });
             if outcome.verdict == Verdict::MustLeak {
                 finding.evidence = Evidence::Witnessed;
             }

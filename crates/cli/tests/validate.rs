@@ -1,0 +1,273 @@
+//! `leakproof validate` and `replay` from the outside: findings of our own, warnings by hand and of other
+//! tools, code without `main`, input that makes no sense, and every report format.
+
+mod common;
+
+use common::{Run, Sandbox};
+use serde_json::{Value, json};
+
+/// `work` leaks at line 8 when the argument is 4711; `fine` does not leak.
+const PROGRAM: &str = "#include <stdlib.h>
+static int work(int n)
+{
+    char *p = malloc(8);
+    if (!p)
+        return 1;
+    if (n == 4711)
+        return 2;
+    free(p);
+    return 0;
+}
+static int fine(int n)
+{
+    int *q = malloc(sizeof *q);
+    if (!q)
+        return 1;
+    n += 2;
+    *q = n;
+    free(q);
+    return n;
+}
+int main(int argc, char **argv)
+{
+    return argc > 1 ? work(atoi(argv[1])) : fine(argc);
+}
+";
+
+const LEAK: &str = "alloc=a.c:4,branch=a.c:7:T,leak=a.c:8";
+/// The object is used and freed after the point that the warning names.
+const NO_LEAK: &str = "alloc=a.c:14,leak=a.c:17";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.c", PROGRAM);
+    sandbox
+}
+
+fn json_of(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}{}", run.stdout, run.stderr))
+}
+
+fn assert_must_leak(run: &Run) {
+    assert!(run.stdout.starts_with("MUST-LEAK"), "{}{}", run.stdout, run.stderr);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+}
+
+#[test]
+fn a_finding_gets_a_witness_that_replays() {
+    let sandbox = sandbox();
+    let run = sandbox.run(["validate", "a.c", "--format", "json"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let report = json_of(&run);
+    let leak = &report["leaks"][0];
+    assert_eq!((&leak["verdict"], &leak["evidence"]), (&"MUST-LEAK".into(), &"witnessed".into()));
+    let validation = &leak["validation"];
+    assert_eq!(validation["qualifier"], "lost-at-point");
+    assert!(validation["reason"].as_str().unwrap().contains("never freed"), "{validation}");
+    let witness = format!("leakproof-witnesses/{}", leak["id"].as_str().unwrap());
+    assert_eq!(validation["witness"], witness.as_str());
+    let folder = sandbox.path().join(&witness);
+    let note: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("witness.json")).unwrap()).unwrap();
+    let argument = note["command"].as_str().unwrap().split(' ').nth(1).unwrap();
+    // As `atoi` reads it.
+    assert_eq!(argument.parse::<i64>().unwrap() as i32, 4711);
+    let again = sandbox.run(["replay", &witness]);
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
+    assert!(again.stdout.contains("a.c:4"), "{}", again.stdout);
+    // Without us: a shell, a compiler and the folder.
+    let mut shell = std::process::Command::new("sh");
+    shell.arg(folder.join("run.sh")).env_clear().env("PATH", "/usr/bin:/bin");
+    assert!(shell.output().unwrap().status.success());
+    // The script tells a program that does not leak apart.
+    sandbox.write("a.c", PROGRAM.replace("        return 2;", "        { free(p); return 2; }"));
+    assert_eq!(shell.output().unwrap().status.code(), Some(1));
+    let fixed = sandbox.run(["replay", &witness]);
+    assert_eq!(fixed.code, Some(0), "{}", fixed.stderr);
+    sandbox.write("a.c", "int main(void) { return gone; }");
+    let broken = sandbox.run(["replay", &witness]);
+    assert_eq!(broken.code, Some(2), "{}", broken.stderr);
+    assert!(broken.stderr.contains("does not build"), "{}", broken.stderr);
+}
+
+#[test]
+fn warnings_by_hand_in_both_orders() {
+    let sandbox = sandbox();
+    let both = ["--warning", NO_LEAK, "--warning", LEAK];
+    let run = sandbox.run([&["validate", "a.c"][..], &both].concat());
+    assert_must_leak(&run);
+    assert!(run.stdout.contains("\nLIKELY-NOT-LEAK"), "{}", run.stdout);
+    assert!(run.stdout.contains("used after the leak point and freed"), "{}", run.stdout);
+    assert!(run.stdout.contains("lost at the leak point"), "{}", run.stdout);
+    let args = [&["validate", "a.c", "--sort", "validate", "--format", "json"][..], &both].concat();
+    let report = json_of(&sandbox.run(args));
+    let verdicts: Vec<&str> = report["leaks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| l["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(verdicts, ["LIKELY-NOT-LEAK", "MUST-LEAK"]);
+    assert_ne!(report["leaks"][0]["evidence"], "witnessed");
+}
+
+#[test]
+fn senseless_warnings_are_rejected_one_by_one() {
+    let sandbox = sandbox();
+    let run = sandbox.run([
+        "validate",
+        "a.c",
+        "--warning",
+        "alloc=a.c:5,leak=a.c:8",
+        "--warning",
+        "alloc=a.c:4,leak=a.c:800",
+        "--warning",
+        "alloc=a.c:4,branch=a.c:8:T,leak=a.c:8",
+        "--warning",
+        "alloc=gone.c:4,leak=a.c:8",
+        "--warning",
+        LEAK,
+    ]);
+    assert_must_leak(&run);
+    assert_eq!(run.stdout.matches("REJECTED").count(), 4, "{}{}", run.stdout, run.stderr);
+    for said in [
+        "a.c:5: no allocation call on this line; the nearest is line 4",
+        "a.c:800: no code on this line; the nearest is line 24",
+        "a.c:8: no branch on this line; the nearest is line 7",
+        "gone.c",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+    let run = sandbox.run(["validate", "a.c", "--warning", "alloc=a.c"]);
+    assert_eq!(run.code, Some(2));
+    let run = sandbox.run(["validate", "a.c", "--id", "ffff0000"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("no finding has such an id"), "{}", run.stderr);
+    let run = sandbox.run(["replay", "."]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("no witness"), "{}", run.stderr);
+}
+
+#[test]
+fn what_does_not_link_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .write("a.c", PROGRAM.replace("return argc", "extern int gone(void); gone(); return argc"));
+    let run = sandbox.run(["validate", "a.c", "--warning", LEAK]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("gone") && run.stderr.contains("--link-flags"), "{}", run.stderr);
+}
+
+/// A location as SARIF has it.
+fn place(line: u32, said: &str) -> Value {
+    json!({"message": {"text": said}, "physicalLocation":
+        {"artifactLocation": {"uri": "a.c"}, "region": {"startLine": line}}})
+}
+
+fn sarif(rule: &str, message: &str, steps: &[Value]) -> String {
+    let steps: Vec<Value> = steps.iter().map(|s| json!({"location": s})).collect();
+    let flows =
+        if steps.is_empty() { json!([]) } else { json!([{"threadFlows": [{"locations": steps}]}]) };
+    let result = json!({"ruleId": rule, "message": {"text": message},
+        "locations": [place(8, "")], "codeFlows": flows});
+    json!({"version": "2.1.0", "runs": [{"results": [result]}]}).to_string()
+}
+
+#[test]
+fn sarif_of_the_clang_that_is_here() {
+    let sandbox = sandbox();
+    let clang = ["clang-19", "clang"].iter().find(|c| {
+        let mut analyze = std::process::Command::new(c);
+        analyze.args(["--analyze", "-Xclang", "-analyzer-output=sarif", "-o", "c.sarif", "a.c"]);
+        analyze.current_dir(sandbox.path()).output().is_ok_and(|o| o.status.success())
+    });
+    assert!(clang.is_some());
+    assert_must_leak(&sandbox.run(["validate", "a.c", "--from", "c.sarif"]));
+}
+
+#[test]
+fn reports_of_gcc_cppcheck_and_infer() {
+    let sandbox = sandbox();
+    let steps = [
+        place(4, "allocated here"),
+        place(5, "following 'false' branch (when 'p' is non-NULL)..."),
+        place(7, "following 'true' branch (when 'n == 4711')..."),
+        place(8, "'p' leaks here; was allocated at (1)"),
+    ];
+    sandbox.write("gcc.sarif", sarif("-Wanalyzer-malloc-leak", "leak of 'p'", &steps));
+    sandbox.write("cppcheck.sarif", sarif("memleak", "Memory leak: p", &[]));
+    let infer = json!([{"bug_type": "MEMORY_LEAK_C", "file": "a.c", "line": 8, "bug_trace": [
+        {"filename": "a.c", "line_number": 4, "description": "allocated by `malloc` here"},
+        {"filename": "a.c", "line_number": 7, "description": "Taking true branch"}]}]);
+    sandbox.write("infer.json", infer.to_string());
+    for file in ["gcc.sarif", "cppcheck.sarif", "infer.json"] {
+        assert_must_leak(&sandbox.run(["validate", "a.c", "--from", file]));
+    }
+    sandbox.write("other.sarif", sarif("memleak", "something leaks", &[]));
+    let run = sandbox.run(["validate", "a.c", "--from", "other.sarif"]);
+    assert!(run.stderr.contains("does not say where"), "{}", run.stderr);
+    sandbox.write("broken.sarif", "{");
+    assert_eq!(sandbox.run(["validate", "a.c", "--from", "broken.sarif"]).code, Some(2));
+    assert_eq!(sandbox.run(["validate", "a.c", "--from", "absent.sarif"]).code, Some(2));
+}
+
+#[test]
+fn an_earlier_report_is_validated_and_written_as_sarif() {
+    let sandbox = sandbox();
+    let checked = sandbox.run(["check", "a.c", "--format", "json", "-o", "first.json"]);
+    assert_eq!(checked.code, Some(1), "{}", checked.stderr);
+    let args = ["validate", "a.c", "--from", "first.json", "--format", "sarif"];
+    let run = sandbox.run(args);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let text = json_of(&run)["runs"][0]["results"][0].to_string();
+    assert!(text.contains("MUST-LEAK") && text.contains("witnessed"), "{text}");
+}
+
+/// A library: no `main` anywhere.
+const LIBRARY: &str = "#include <stdlib.h>
+#include <string.h>
+struct entry { int kind; struct entry *next; char *name; };
+static char *copy(const struct entry *e)
+{
+    return strdup(e->name);
+}
+int entry_check(struct entry *e, int strict)
+{
+    if (!e || !e->next || !e->next->name)
+        return -1;
+    char *name = copy(e->next);
+    if (!name)
+        return -1;
+    if (strict == 7 && e->next->kind == 0x1234 && name[0] == 'q')
+        return -2;
+    free(name);
+    return 0;
+}
+char *entry_name(struct entry *e)
+{
+    char *name = e ? malloc(16) : 0;
+    if (name)
+        name[0] = 'x';
+    return name;
+}
+";
+
+#[test]
+fn code_without_main_is_called_by_a_harness() {
+    let sandbox = Sandbox::new();
+    sandbox.write("lib.c", LIBRARY);
+    let leak = "alloc=lib.c:12,branch=lib.c:15:T,leak=lib.c:16";
+    let run = sandbox.run(["validate", "lib.c", "--warning", leak]);
+    assert_must_leak(&run);
+    assert!(run.stdout.contains("through a harness for `entry_check`"), "{}", run.stdout);
+    let name =
+        run.stdout.split("witness: ").nth(1).and_then(|r| r.split("/run.sh").next()).unwrap();
+    assert!(sandbox.path().join(name).join("harness.c").is_file());
+    assert_eq!(sandbox.run(["replay", name]).code, Some(1));
+    // What the caller gets it can free: no leak of the function's.
+    let given = "alloc=lib.c:22,leak=lib.c:25";
+    let run = sandbox.run(["validate", "lib.c", "--warning", given, "--budget", "5"]);
+    assert!(run.stdout.starts_with("MAY-LEAK"), "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("can still free"), "{}", run.stdout);
+}

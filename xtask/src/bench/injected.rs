@@ -1,0 +1,153 @@
+//! `cargo xtask bench injected FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper on coreutils.
+//!
+//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`. In a copy of it the releases that
+//! `injected/coreutils.txt` lists are taken out (`free (x)` becomes `(void) (x)`), one warning is made of
+//! each, and `leakproof validate` judges them. All of them are true leaks. The result, when no programs
+//! are named, is `docs/benchmarks/injected.md`.
+
+use super::{root, work_folder};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LIST: &str = include_str!("injected/coreutils.txt");
+
+#[derive(Clone, Copy)]
+struct Injection {
+    release: usize,
+    allocation: usize,
+}
+
+pub fn run(folder: &str, programs: &[&str]) -> Result<()> {
+    let copy = copy(Path::new(folder))?;
+    let leakproof = leakproof()?;
+    let mut text = String::from(
+        "# Injected leaks\n\n\
+         Made by `cargo xtask bench injected FOLDER` from coreutils 9.1; do not edit. Each row is one release \
+         that was taken out of the program, and the warning made of it (allocation, place of the release). \
+         Budget: 60 s of processor time for each.\n\n\
+         | program | allocation | release | verdict | reason | runs | run.sh |\n|---|---|---|---|---|---|---|\n",
+    );
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut unconfirmed = 0;
+    let wanted = |name: &str| programs.is_empty() || programs.contains(&name);
+    for (program, list) in injections()?.into_iter().filter(|(p, _)| wanted(p)) {
+        eprintln!("{program} ...");
+        inject(&copy, &program, &list)?;
+        let report = validate(&leakproof, &copy, &program, &list)?;
+        for leak in report["leaks"].as_array().into_iter().flatten() {
+            let verdict = leak["verdict"].as_str().unwrap_or("REJECTED").to_owned();
+            let confirmed = confirmed(&copy, leak)?;
+            unconfirmed += usize::from(verdict == "MUST-LEAK" && confirmed != "shows it");
+            row(&mut text, &program, leak, &verdict, confirmed)?;
+            *counts.entry(verdict).or_default() += 1;
+        }
+    }
+    let total: usize = counts.values().sum();
+    let of = |v: &str| counts.get(v).copied().unwrap_or(0);
+    let decided = total - of("MAY-LEAK") - of("REJECTED");
+    writeln!(
+        text,
+        "\n{decided} of {total} decided ({:.0} %); {} MUST-LEAK, of these {unconfirmed} not shown by their \
+         `run.sh`; {} true leaks called LIKELY-NOT-LEAK or BLOAT.",
+        100.0 * decided as f64 / total.max(1) as f64,
+        of("MUST-LEAK"),
+        of("LIKELY-NOT-LEAK") + of("BLOAT"),
+    )?;
+    print!("{text}");
+    if programs.is_empty() {
+        std::fs::write(root().join("docs/benchmarks/injected.md"), text)?;
+    }
+    Ok(())
+}
+
+fn injections() -> Result<BTreeMap<String, Vec<Injection>>> {
+    let mut all: BTreeMap<String, Vec<Injection>> = BTreeMap::new();
+    for line in LIST.lines().filter(|l| !l.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [program, release, allocation] = words.as_slice() else { bail!("bad line: {line}") };
+        let injection = Injection { release: release.parse()?, allocation: allocation.parse()? };
+        all.entry((*program).to_owned()).or_default().push(injection);
+    }
+    Ok(all)
+}
+
+/// A copy whose database names the copy.
+fn copy(folder: &Path) -> Result<PathBuf> {
+    let folder = std::fs::canonicalize(folder)?;
+    let to = work_folder().join("injected");
+    if to.exists() {
+        std::fs::remove_dir_all(&to)?;
+    }
+    std::fs::create_dir_all(work_folder())?;
+    if !Command::new("cp").arg("-a").arg(&folder).arg(&to).status()?.success() {
+        bail!("{}: cannot be copied", folder.display());
+    }
+    let to = std::fs::canonicalize(to)?;
+    let database = to.join("compile_commands.json");
+    let text = std::fs::read_to_string(&database).context("no compile_commands.json")?;
+    let text = text.replace(&folder.display().to_string(), &to.display().to_string());
+    std::fs::write(&database, text)?;
+    Ok(to)
+}
+
+fn inject(copy: &Path, program: &str, list: &[Injection]) -> Result<()> {
+    let path = copy.join("src").join(format!("{program}.c"));
+    let text = std::fs::read_to_string(&path)?;
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for injection in list {
+        let line = lines.get_mut(injection.release - 1).context("no such line")?;
+        if !line.contains("free (") {
+            bail!("{program}.c:{}: no release; is this coreutils 9.1?", injection.release);
+        }
+        *line = line.replace("free (", "(void) (");
+    }
+    Ok(std::fs::write(path, lines.join("\n") + "\n")?)
+}
+
+/// The tool and its instrumenter.
+fn leakproof() -> Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root()).args(["build", "--quiet", "-p", "leakproof"]);
+    if !cargo.status()?.success() {
+        bail!("leakproof does not build");
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("debug/leakproof"))
+}
+
+fn validate(tool: &Path, copy: &Path, program: &str, list: &[Injection]) -> Result<Value> {
+    let mut command = Command::new(tool);
+    let file = format!("src/{program}.c");
+    command.current_dir(copy).args(["validate", "-q", "-p", ".", "--format", "json"]);
+    command.args(["--program", &file, "--link-flags=-lgmp"]);
+    for i in list {
+        let warning = format!("alloc={file}:{},leak={file}:{}", i.allocation, i.release);
+        command.args(["--warning", &warning]);
+    }
+    let output = command.output()?;
+    serde_json::from_slice(&output.stdout)
+        .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What a witness's own script says.
+fn confirmed(copy: &Path, leak: &Value) -> Result<&'static str> {
+    let Some(witness) = leak["validation"]["witness"].as_str() else { return Ok("") };
+    let script = copy.join(witness).join("run.sh");
+    let status = Command::new("sh").arg(script).output()?.status;
+    Ok(if status.success() { "shows it" } else { "does not show it" })
+}
+
+fn row(text: &mut String, program: &str, leak: &Value, verdict: &str, run: &str) -> Result<()> {
+    let (allocation, release) = (&leak["alloc"]["line"], &leak["leak"]["line"]);
+    let validation = &leak["validation"];
+    let reason = validation["reason"].as_str().unwrap_or("");
+    let runs = validation["runs"].as_u64().unwrap_or(0);
+    let line =
+        format!("| {program} | {allocation} | {release} | {verdict} | {reason} | {runs} | {run} |");
+    Ok(writeln!(text, "{line}")?)
+}
