@@ -15,6 +15,7 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
         ["bench", "program", projects @ ..] => bench::program::run(projects),
+        ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),

@@ -1,0 +1,128 @@
+//! The peers that are installable from packages, each told to look for leaks as well as it can.
+
+use crate::bench::compile::language;
+use crate::bench::machine;
+use anyhow::Result;
+use leakproof_frontend::Unit;
+use leakproof_frontend::clang::Clang;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Another analyser that finds leaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tool {
+    ClangAnalyzer,
+    GccAnalyzer,
+    Cppcheck,
+}
+
+pub const TOOLS: [Tool; 3] = [Tool::ClangAnalyzer, Tool::GccAnalyzer, Tool::Cppcheck];
+
+/// Of the Clang Static Analyzer only what leaks need: its core, and the checkers of memory and
+/// streams. All default checkers would cost more.
+const CLANG_CHECKERS: &str =
+    "-analyzer-checker=core,unix.Malloc,unix.Stream,cplusplus.NewDelete,cplusplus.NewDeleteLeaks";
+
+impl Tool {
+    /// The name in file names and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClangAnalyzer => "clang",
+            Self::GccAnalyzer => "gcc",
+            Self::Cppcheck => "cppcheck",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClangAnalyzer => "Clang Static Analyzer",
+            Self::GccAnalyzer => "gcc -fanalyzer",
+            Self::Cppcheck => "Cppcheck",
+        }
+    }
+
+    /// `None` when it is not installed.
+    pub fn version(self) -> Option<String> {
+        match self {
+            Self::ClangAnalyzer => Clang::locate().ok()?.version().ok(),
+            Self::GccAnalyzer => machine::version("gcc"),
+            Self::Cppcheck => machine::version("cppcheck"),
+        }
+    }
+
+    /// The program and its arguments for one unit, to be run in the unit's directory.
+    pub fn command(self, unit: &Unit) -> Result<Vec<OsString>> {
+        Ok(match self {
+            Self::ClangAnalyzer => clang(unit, Clang::locate()?.path.as_os_str()),
+            Self::GccAnalyzer => gcc(unit),
+            Self::Cppcheck => cppcheck(unit),
+        })
+    }
+}
+
+fn words<'a>(list: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = OsString> {
+    list.into_iter().map(OsString::from).collect::<Vec<_>>().into_iter()
+}
+
+fn clang(unit: &Unit, program: &OsStr) -> Vec<OsString> {
+    let mut line = vec![program.to_owned(), "--analyze".into()];
+    line.extend(unit.flags.iter().cloned());
+    line.extend(words(["-w", "-Wno-everything", "--analyzer-no-default-checks", "-Xclang"]));
+    line.extend(words([CLANG_CHECKERS, "-Xclang", "-analyzer-output=text"]));
+    line.extend(words(["-fno-caret-diagnostics", "-o", "/dev/null", "-x", language(unit)]));
+    line.push(unit.source.clone().into());
+    line
+}
+
+/// gcc's analyser needs no optimisation, and warns about nothing under `-w`.
+fn gcc(unit: &Unit) -> Vec<OsString> {
+    let mut line = vec![OsString::from("gcc")];
+    let flags = unit.flags.iter().filter(|f| !f.as_bytes().starts_with(b"-Q"));
+    line.extend(flags.cloned());
+    line.extend(words(["-O0", "-fanalyzer", "-Wno-error", "-fdiagnostics-plain-output"]));
+    line.extend(words(["-fdiagnostics-path-format=none", "-c", "-o", "/dev/null", "-x"]));
+    line.push(language(unit).into());
+    line.push(unit.source.clone().into());
+    line
+}
+
+/// Cppcheck takes macros, include folders and the language standard from the compiler's flags.
+fn cppcheck(unit: &Unit) -> Vec<OsString> {
+    let mut line: Vec<OsString> =
+        words(["cppcheck", "-q", "--library=posix", "--library=gnu"]).collect();
+    line.extend(words(["--template={file}:{line}:{column}: {id}: {message}"]));
+    line.push(format!("--language={}", language(unit)).into());
+    let mut flags = unit.flags.iter();
+    while let Some(flag) = flags.next() {
+        line.extend(cppcheck_flag(flag, &mut flags));
+    }
+    line.push(unit.source.clone().into());
+    line
+}
+
+fn cppcheck_flag<'a>(
+    flag: &OsStr,
+    rest: &mut impl Iterator<Item = &'a OsString>,
+) -> Option<OsString> {
+    let text = flag.to_str()?;
+    let joined = |prefix: &str, value: &OsStr| {
+        let mut word = OsString::from(prefix);
+        word.push(value);
+        Some(word)
+    };
+    match text {
+        "-D" | "-U" | "-I" => joined(text, rest.next()?),
+        "-isystem" | "-iquote" | "-idirafter" => joined("-I", rest.next()?),
+        "-include" => joined("--include=", rest.next()?),
+        _ if ["-D", "-U", "-I"].iter().any(|p| text.starts_with(p)) => Some(flag.to_owned()),
+        _ => text.strip_prefix("-std=").and_then(standard).map(Into::into),
+    }
+}
+
+/// Cppcheck knows the standards by their ISO names only.
+fn standard(name: &str) -> Option<String> {
+    let name = name.replace("gnu", "c");
+    ["c89", "c99", "c11", "c++11", "c++14", "c++17", "c++20"]
+        .contains(&name.as_str())
+        .then(|| format!("--std={name}"))
+}
