@@ -2,6 +2,8 @@
 //!
 //!     cargo xtask bench frontend [PROJECT...]   docs/benchmarks/frontend.md from a real run
 //!     cargo xtask bench program [PROJECT...]    docs/benchmarks/program.md from a real run
+//!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
+//!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -15,12 +17,15 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
         ["bench", "program", projects @ ..] => bench::program::run(projects),
+        ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
-            "usage: cargo xtask (bench frontend|program [PROJECT...] | fixtures [-v] [FILTER])"
+            "usage: cargo xtask (bench frontend|program [PROJECT...] | bench scale|peers [PROGRAM...] \
+             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] | \
+             fixtures [-v] [FILTER])"
         ),
     }
 }

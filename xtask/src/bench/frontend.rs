@@ -7,7 +7,8 @@
 use super::compile::compile_all;
 use super::load::LoadCost;
 use super::measure::{children_cpu, median, run_with_peak};
-use super::projects::{BenchProject, PROJECTS};
+use super::projects::BenchProject;
+use super::recipes::PROJECTS;
 use super::{release_xtask, root, source_lines, work_folder};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::clang::Clang;

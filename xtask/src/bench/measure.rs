@@ -31,6 +31,12 @@ pub struct Cost {
     pub own_peak_mib: f64,
 }
 
+impl Cost {
+    pub fn cpu(self) -> f64 {
+        self.own + self.children
+    }
+}
+
 /// Runs a command to its end, whatever that is.
 pub fn run_measured(command: &mut Command) -> Result<(Output, Cost)> {
     let start = Instant::now();
@@ -92,30 +98,16 @@ pub fn run_with_peak(command: &mut Command) -> Result<(Vec<u8>, f64)> {
     Ok((output.stdout, cost.peak_mib))
 }
 
-/// A command that ran under limits.
-pub struct Limited {
-    /// Standard output and standard error, one after the other.
-    pub output: String,
-    pub success: bool,
-    /// CPU seconds of its process tree.
-    pub cpu: f64,
-    pub peak_mib: f64,
-}
-
-/// Runs a command under a limit of CPU seconds and of address space for each of its processes.
-pub fn run_limited(command: &Command, seconds: f64, gib: u64) -> Result<Limited> {
+/// A command with a limit of CPU seconds and of address space for each of its processes.
+pub fn limited(command: &Command, seconds: f64, gib: u64) -> Command {
     let mut limited = Command::new("prlimit");
-    limited.arg(format!("--cpu={seconds}")).arg(format!("--as={}", gib << 30));
+    limited.arg(format!("--cpu={}", seconds.ceil())).arg(format!("--as={}", gib << 30));
     limited.arg(command.get_program()).args(command.get_args());
     if let Some(directory) = command.get_current_dir() {
         limited.current_dir(directory);
     }
     limited.envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
-    let (output, cost) = run_measured(&mut limited)?;
-    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.push_str(&String::from_utf8_lossy(&output.stderr));
-    let cpu = cost.own + cost.children;
-    Ok(Limited { output: text, success: output.status.success(), cpu, peak_mib: cost.peak_mib })
+    limited
 }
 
 /// Memory held now by a process and its direct children.

@@ -3,6 +3,7 @@
 //! Everything is kept below `target/bench`, so a second run measures without fetching again.
 
 mod compile;
+mod fit;
 pub mod frontend;
 mod leakproof;
 pub mod load;
@@ -11,6 +12,8 @@ mod measure;
 pub mod peers;
 pub mod program;
 mod projects;
+mod recipes;
+pub mod scale;
 mod selection;
 mod store;
 

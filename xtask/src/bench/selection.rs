@@ -1,7 +1,8 @@
 //! What a benchmark is told on the command line: programs by name, trees that are configured
 //! already, and a few switches.
 
-use super::projects::{BenchProject, PROJECTS};
+use super::projects::BenchProject;
+use super::recipes;
 use super::{root, target_folder};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::{Project, Request};
@@ -37,6 +38,8 @@ pub struct Selection {
     pub again: bool,
     /// Only make the page of what is kept.
     pub page_only: bool,
+    /// The peers to run, by name; of others only kept results count.
+    tools: Option<Vec<String>>,
     /// Where a list for other programs goes.
     pub list: Option<PathBuf>,
 }
@@ -52,6 +55,7 @@ impl Selection {
                 "--binary" => selection.binary = Some(absolute(value()?)?),
                 "--list" => selection.list = Some(PathBuf::from(value()?)),
                 "--again" => selection.again = true,
+                "--peers" => selection.tools = Some(names(value()?)),
                 "--page" => selection.page_only = true,
                 _ if word.starts_with('-') => bail!("unknown option {word}"),
                 _ => selection.names.push(word.to_owned()),
@@ -65,14 +69,19 @@ impl Selection {
     pub fn programs(&self) -> Result<Vec<Choice<'_>>> {
         let mut chosen: Vec<Choice<'_>> = self.given.iter().map(Choice::Given).collect();
         let all = self.names.is_empty() && self.given.is_empty();
-        let unknown = self.names.iter().find(|n| !PROJECTS.iter().any(|p| p.name == **n));
+        let unknown = self.names.iter().find(|n| !recipes::all().any(|p| p.name == **n));
         if let Some(name) = unknown {
-            let known: Vec<_> = PROJECTS.iter().map(|p| p.name).collect();
+            let known: Vec<_> = recipes::all().map(|p| p.name).collect();
             bail!("no program {name}; there are: {}", known.join(", "));
         }
-        let wanted = |p: &&BenchProject| all || self.names.iter().any(|n| n == p.name);
-        chosen.extend(PROJECTS.iter().filter(wanted).map(Choice::Known));
+        let wanted = |p: &&'static BenchProject| all || self.names.iter().any(|n| n == p.name);
+        chosen.extend(recipes::all().filter(wanted).map(Choice::Known));
         Ok(chosen)
+    }
+
+    /// Whether a peer may be run for want of a kept result.
+    pub fn runs(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.iter().any(|t| t == tool))
     }
 
     /// The leakproof to measure: the one named, or the release build of this tree.
@@ -112,6 +121,11 @@ impl Choice<'_> {
             }
         }
     }
+}
+
+/// `a,b`; `none` names nothing.
+fn names(list: &str) -> Vec<String> {
+    list.split(',').filter(|n| *n != "none").map(str::to_owned).collect()
 }
 
 fn given_tree(text: &str) -> Result<Tree> {

@@ -2,7 +2,7 @@
 //!
 //! Per program: each peer over every unit, leakproof over the whole program, and which of them name
 //! a leak in the same function. Peers do not change with leakproof, so their results are kept and
-//! used again; `--again` runs them anew, `--page` only makes the page, `--list FILE` writes what
+//! used again; `--again` runs them anew, `--peers gcc,cppcheck` only these, `--page` only makes the page, `--list FILE` writes what
 //! peers report and leakproof does not.
 
 mod compare;
@@ -47,7 +47,7 @@ pub fn run(words: &[&str]) -> Result<()> {
     if !selection.page_only {
         let binary = selection.leakproof()?;
         for choice in selection.programs()? {
-            let row = measure(&choice, &binary, selection.again)?;
+            let row = measure(&choice, &binary, &selection)?;
             store::keep(KIND, choice.name(), &row)?;
         }
     }
@@ -59,9 +59,10 @@ pub fn run(words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn measure(choice: &Choice<'_>, binary: &Path, again: bool) -> Result<Row> {
+fn measure(choice: &Choice<'_>, binary: &Path, selection: &Selection) -> Result<Row> {
     let tree = choice.tree()?;
-    let runs: Vec<_> = TOOLS.iter().map(|&t| run::peer(&tree, t, again)).collect::<Result<_>>()?;
+    let runs: Vec<_> =
+        TOOLS.iter().map(|&t| run::peer(&tree, t, selection)).collect::<Result<_>>()?;
     let (report, _) = leakproof::check(binary, &tree, &["--families", "file"])?;
     let functions = functions_of(&tree)?;
     let ours = Ours::new(&report);

@@ -3,8 +3,8 @@
 use super::tool::Tool;
 use super::warning::{self, Warning};
 use crate::bench::compile::compile_each;
-use crate::bench::measure::run_limited;
-use crate::bench::selection::Tree;
+use crate::bench::measure::{limited, run_measured};
+use crate::bench::selection::{Selection, Tree};
 use crate::bench::{machine, store};
 use anyhow::{Context, Result};
 use leakproof_frontend::Project;
@@ -43,13 +43,15 @@ impl PeerRun {
     }
 }
 
-/// The kept result of a peer on a tree, or a new one. `None` when the peer is not installed.
-pub fn peer(tree: &Tree, tool: Tool, again: bool) -> Result<Option<PeerRun>> {
+/// The kept result of a peer on a tree, or a new one when the peer is to be run. `None` when there is
+/// neither, or the peer is not installed.
+pub fn peer(tree: &Tree, tool: Tool, selection: &Selection) -> Result<Option<PeerRun>> {
     let Some(version) = tool.version() else { return Ok(None) };
     let kind = format!("peer-{}", tool.name());
     let kept = store::kept::<PeerRun>(&kind, &tree.name).filter(|r| r.version == version);
-    if let Some(run) = kept.filter(|_| !again) {
-        return Ok(Some(run));
+    let wanted = selection.runs(tool.name());
+    if !wanted || (kept.is_some() && !selection.again) {
+        return Ok(kept);
     }
     eprintln!("{}: {} ...", tree.name, tool.title());
     let run = measure(tree, tool, version)?;
@@ -93,13 +95,15 @@ fn unit_warnings(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&unit.directory).env("LC_ALL", "C");
     let limit = (compile * TIMES).max(LEAST_SECONDS).ceil();
-    let done = run_limited(&command, limit, MEMORY_GIB)?;
-    run.cpu += done.cpu;
-    run.peak_mib = run.peak_mib.max(done.peak_mib);
-    if done.cpu >= limit * 0.98 || done.peak_mib > MEMORY_GIB as f64 * 1024.0 * 0.9 {
+    let (output, cost) = run_measured(&mut limited(&command, limit, MEMORY_GIB))?;
+    run.cpu += cost.cpu();
+    run.peak_mib = run.peak_mib.max(cost.peak_mib);
+    if cost.cpu() >= limit * 0.98 || cost.peak_mib > MEMORY_GIB as f64 * 1024.0 * 0.9 {
         run.stopped.push(project.name(unit));
-    } else if !done.success {
+    } else if !output.status.success() {
         run.failed.push(project.name(unit));
     }
-    Ok(warning::parse(tool, &done.output, &unit.directory, &tree.folder))
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    Ok(warning::parse(tool, &text, &unit.directory, &tree.folder))
 }
