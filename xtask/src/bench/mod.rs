@@ -5,6 +5,7 @@
 mod compile;
 mod fit;
 pub mod frontend;
+pub mod inject;
 mod leakproof;
 pub mod load;
 mod machine;
