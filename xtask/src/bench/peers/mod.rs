@@ -11,6 +11,7 @@ mod page;
 pub mod run;
 pub mod tool;
 mod warning;
+mod whole;
 
 use super::selection::{Choice, Selection, Tree};
 use super::{leakproof, machine, store};

@@ -33,7 +33,8 @@ fn page(rows: &[(String, Row)]) -> Result<String> {
     writeln!(out, "\n|---|---|---|{}", "---|---|---|".repeat(TOOLS.len()))?;
     for (name, row) in rows {
         write!(out, "| {name} | {} | {} |", row.findings, row.alone)?;
-        row.peers.iter().try_for_each(|p| write!(out, " {} |", cells(p.as_ref())))?;
+        let peer = |i: usize| row.peers.get(i).and_then(Option::as_ref);
+        (0..TOOLS.len()).try_for_each(|i| write!(out, " {} |", cells(peer(i))))?;
         writeln!(out)?;
     }
     writeln!(out, "\n{}", days(rows))?;

@@ -2,6 +2,7 @@
 
 use super::tool::Tool;
 use super::warning::{self, Warning};
+use super::whole;
 use crate::bench::compile::compile_each;
 use crate::bench::measure::{limited, run_measured};
 use crate::bench::selection::{Selection, Tree};
@@ -67,6 +68,9 @@ pub fn peer(tree: &Tree, tool: Tool, selection: &Selection) -> Result<Option<Pee
 }
 
 fn measure(tree: &Tree, tool: Tool, version: String) -> Result<PeerRun> {
+    if tool == Tool::Saber {
+        return whole::measure(tree, version);
+    }
     let project = tree.project()?;
     let compile = compile_each(&project)?;
     let mut run = PeerRun { version, day: machine::today(), ..PeerRun::default() };

@@ -2,11 +2,12 @@
 
 use crate::bench::compile::language;
 use crate::bench::machine;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use leakproof_frontend::Unit;
 use leakproof_frontend::clang::Clang;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// Another analyser that finds leaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,9 +15,14 @@ pub enum Tool {
     ClangAnalyzer,
     GccAnalyzer,
     Cppcheck,
+    /// Of SVF. It reads the bitcode of the whole program; `SABER_VARIABLE` names it.
+    Saber,
 }
 
-pub const TOOLS: [Tool; 3] = [Tool::ClangAnalyzer, Tool::GccAnalyzer, Tool::Cppcheck];
+pub const TOOLS: [Tool; 4] = [Tool::ClangAnalyzer, Tool::GccAnalyzer, Tool::Cppcheck, Tool::Saber];
+
+/// The `saber` to run. Package `pysvf` of the Python index ships one; it wants glibc 2.38.
+pub const SABER_VARIABLE: &str = "LEAKPROOF_SABER";
 
 /// Of the Clang Static Analyzer only what leaks need: its core, and the checkers of memory and
 /// streams. All default checkers would cost more.
@@ -30,6 +36,7 @@ impl Tool {
             Self::ClangAnalyzer => "clang",
             Self::GccAnalyzer => "gcc",
             Self::Cppcheck => "cppcheck",
+            Self::Saber => "saber",
         }
     }
 
@@ -38,6 +45,7 @@ impl Tool {
             Self::ClangAnalyzer => "Clang Static Analyzer",
             Self::GccAnalyzer => "gcc -fanalyzer",
             Self::Cppcheck => "Cppcheck",
+            Self::Saber => "SVF saber",
         }
     }
 
@@ -47,6 +55,7 @@ impl Tool {
             Self::ClangAnalyzer => Clang::locate().ok()?.version().ok(),
             Self::GccAnalyzer => machine::version("gcc"),
             Self::Cppcheck => machine::version("cppcheck"),
+            Self::Saber => saber().map(|_| "of package pysvf".to_owned()),
         }
     }
 
@@ -56,8 +65,14 @@ impl Tool {
             Self::ClangAnalyzer => clang(unit, Clang::locate()?.path.as_os_str()),
             Self::GccAnalyzer => gcc(unit),
             Self::Cppcheck => cppcheck(unit),
+            Self::Saber => bail!("saber reads whole programs"),
         })
     }
+}
+
+/// Where saber is, when the environment says so.
+pub fn saber() -> Option<PathBuf> {
+    std::env::var_os(SABER_VARIABLE).map(PathBuf::from).filter(|p| p.is_file())
 }
 
 fn words<'a>(list: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = OsString> {

@@ -3,7 +3,7 @@
 use super::tool::Tool;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One leak that a peer reports; `file` as seen from the tree's folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,6 +29,32 @@ pub fn parse(tool: Tool, output: &str, directory: &Path, tree: &Path) -> Vec<War
     found.into_iter().collect()
 }
 
+/// The leaks that saber reports: where the object is allocated. It names files as the compiler was
+/// told them, so every folder in which the compiler ran is tried.
+pub fn parse_saber(output: &str, directories: &BTreeSet<PathBuf>, tree: &Path) -> Vec<Warning> {
+    let found: BTreeSet<Warning> = output.lines().filter_map(saber).collect();
+    let place = |warning: Warning| {
+        let path = directories.iter().map(|d| d.join(&warning.file)).find(|p| p.is_file());
+        let file = path.map_or(warning.file.clone(), |p| name_in_tree(&p, tree));
+        Warning { file, ..warning }
+    };
+    found.into_iter().map(place).collect()
+}
+
+/// `NeverFree : memory allocation at : (CallICFGNode: { "ln": 4, "cl": 25, "fl": "a.c" })`
+fn saber(line: &str) -> Option<Warning> {
+    let kind = ["NeverFree", "PartialLeak"].into_iter().find(|k| line.contains(k))?;
+    let number: String =
+        line.split_once("\"ln\": ")?.1.chars().take_while(char::is_ascii_digit).collect();
+    let file = line.split_once("\"fl\": \"")?.1.split('"').next()?;
+    Some(Warning {
+        file: file.to_owned(),
+        line: number.parse().ok()?,
+        resource: false,
+        message: format!("{kind}: memory allocated here"),
+    })
+}
+
 /// `FILE:LINE:COLUMN: ...` with the tool's mark of a leak.
 fn warning(tool: Tool, line: &str) -> Option<Warning> {
     let mut parts = line.splitn(4, ':');
@@ -39,6 +65,7 @@ fn warning(tool: Tool, line: &str) -> Option<Warning> {
         Tool::ClangAnalyzer => clang(text)?,
         Tool::GccAnalyzer => gcc(text)?,
         Tool::Cppcheck => cppcheck(text)?,
+        Tool::Saber => return None,
     };
     Some(Warning { file: file.to_owned(), line: number, resource, message: message.to_owned() })
 }
@@ -89,6 +116,17 @@ mod tests {
         assert_eq!(lines(Tool::ClangAnalyzer, clang), [(4, false), (5, true)]);
         let cppcheck = "a.c:4:66: memleak: Memory leak: p\na.c:7:1: nullPointer: Null pointer\n";
         assert_eq!(lines(Tool::Cppcheck, cppcheck), [(4, false)]);
+    }
+
+    #[test]
+    fn saber_names_the_allocation() {
+        let output = "\t PartialLeak : memory allocation at : (CallICFGNode: { \"ln\": 4, \"cl\": 25, \"fl\": \"a.c\" })\n\
+                      \t\t  --> ({ \"ln\": 5, \"cl\": 59, \"fl\": \"a.c\" }|False)\n";
+        let found = parse_saber(output, &BTreeSet::new(), Path::new("/nowhere"));
+        assert_eq!(
+            found.iter().map(|w| (w.file.as_str(), w.line)).collect::<Vec<_>>(),
+            [("a.c", 4)]
+        );
     }
 
     #[test]

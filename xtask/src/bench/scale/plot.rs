@@ -89,7 +89,7 @@ fn series(rows: &[Measured], law: Option<PowerLaw>) -> Vec<Series> {
             points: points(&|m| Some(m.row.compile)),
         },
     ];
-    let colours = ["#1565c0", "#ef6c00", "#2e7d32"];
+    let colours = ["#1565c0", "#ef6c00", "#2e7d32", "#6a1b9a"];
     for (i, (tool, colour)) in TOOLS.iter().zip(colours).enumerate() {
         // In the seconds of the day on which leakproof was measured.
         let seconds = |m: &Measured| Some(m.peers.get(i)?.as_ref()?.ratio() * m.row.compile);
