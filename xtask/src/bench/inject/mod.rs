@@ -5,6 +5,7 @@
 //! results; `--list FILE` writes every trial.
 
 mod filter;
+mod origin;
 mod page;
 mod sample;
 mod site;

@@ -1,6 +1,7 @@
 //! The page `docs/benchmarks/inject.md`.
 
 use super::SAMPLE;
+use super::origin::Origin;
 use super::trial::Outcome;
 use crate::bench::write_page;
 use anyhow::Result;
@@ -32,16 +33,18 @@ fn page(rows: &[(String, Outcome)]) -> Result<String> {
          released with its holder afterwards (*kept*), whose objects come from no allocation that is known (*no object*), and \
          those of objects that leak already (*already*). Of the rest, up to {SAMPLE} per program are drawn with a \
          fixed seed. Some of them may be unreachable, or null on every path, so the share that is found \
-         is a lower bound.\n\n\
-         | program | releases | null | ends | kept | no object | already | deleted | found | share | elsewhere |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|\n",
+         is a lower bound. *Local*, *given*, *global*: found of deleted, by where the function that releases has the pointer \
+         from: a call or a local variable, a parameter (so it is a destructor), a global variable.\n\n\
+         | program | releases | null | ends | kept | no object | already | deleted | found | share | local | \
+         given | global | elsewhere |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         days.into_iter().collect::<Vec<_>>().join(", ")
     );
     for (name, o) in rows {
         let (found, elsewhere) = counts(o);
         writeln!(
             out,
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {found} | {} | {elsewhere} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {found} | {} | {} | {elsewhere} |",
             o.releases,
             o.null,
             o.process_ends,
@@ -50,18 +53,30 @@ fn page(rows: &[(String, Outcome)]) -> Result<String> {
             o.leaking_already,
             o.trials.len(),
             share(found, o.trials.len()),
+            origins(&[o]),
         )?;
     }
     let all = rows.iter().map(|(_, o)| counts(o));
     let (found, elsewhere) = all.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    let outcomes: Vec<&Outcome> = rows.iter().map(|(_, o)| o).collect();
     let deleted = rows.iter().map(|(_, o)| o.trials.len()).sum();
     writeln!(
         out,
         "\nAll together: {found} of {deleted} found, {} (target: 70 %); {elsewhere} new findings elsewhere (target: \
-         none).",
-        share(found, deleted)
+         none). By origin, local | given | global: {}.",
+        share(found, deleted),
+        origins(&outcomes)
     )?;
     Ok(out)
+}
+
+/// Found of deleted, for each origin.
+fn origins(outcomes: &[&Outcome]) -> String {
+    let parts = [Origin::Local, Origin::Given, Origin::Global].map(|origin| {
+        let trials = || outcomes.iter().flat_map(|o| &o.trials).filter(|t| t.origin == origin);
+        format!("{} of {}", trials().filter(|t| t.found).count(), trials().count())
+    });
+    parts.join(" | ")
 }
 
 fn counts(outcome: &Outcome) -> (usize, usize) {

@@ -1,6 +1,7 @@
 //! One program with each of a sample of its releases deleted in turn.
 
 use super::filter::{Harmless, harmless};
+use super::origin::{Origin, origin};
 use super::sample::Sample;
 use super::site::{self, Deallocators, Site};
 use leakproof_detect::{Examination, Given, Memo, Options, Releaser, examine};
@@ -38,6 +39,7 @@ pub struct Trial {
     pub line: u32,
     pub function: String,
     pub callee: String,
+    pub origin: Origin,
     pub found: bool,
     /// New findings that have nothing to do with the deleted release.
     pub elsewhere: Vec<String>,
@@ -46,6 +48,7 @@ pub struct Trial {
 /// A release with the allocations that it could release.
 struct Target {
     site: Site,
+    origin: Origin,
     objects: BTreeSet<Position>,
 }
 
@@ -69,6 +72,7 @@ pub fn run(name: &str, modules: Vec<Module>, models: &Library, count: usize) -> 
             line: target.site.loc.line,
             function,
             callee: target.site.callee.clone(),
+            origin: target.origin,
             ..Trial::default()
         };
         judge(&mut trial, &target, &before.report, &after);
@@ -146,7 +150,11 @@ fn target(program: &Program, points_to: &Andersen, effects: &Effects<'_>, site: 
         _ => None,
     };
     let objects = freed.into_iter().filter_map(position).collect();
-    Target { site, objects }
+    let function = program.function(site.function);
+    let body = function.body.as_ref();
+    let origins = body.iter().flat_map(|b| site.pointers(b).map(|v| origin(function, b, v)));
+    let origin = origins.min().unwrap_or_default();
+    Target { site, origin, objects }
 }
 
 /// Whether a finding is about an object that the release could release.
