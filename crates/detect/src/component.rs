@@ -167,20 +167,14 @@ fn find_leaks(
     candidates: Vec<Candidate>,
     outcome: &mut Outcome,
 ) {
-    let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
     let mut found = FxHashSet::default();
     let mut session = Session::new();
-    for candidate in candidates {
-        let object = &exec.objects[candidate.object.0 as usize];
-        if !is_reported(env, &object.family) {
-            continue;
-        }
-        outcome.candidates += 1;
-        let site = object.trace[0].at;
+    let questions = in_turn(env, exec, candidates);
+    outcome.candidates = questions.len() as u64;
+    for (turn, candidate) in questions {
+        let site = exec.objects[candidate.object.0 as usize].trace[0].at;
         let exit = exec.exits[candidate.exit].loc;
-        let count = asked.entry(site).or_default();
-        *count += 1;
-        if *count > MAX_QUERIES_PER_SITE || found.contains(&(site, exit)) {
+        if turn >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit)) {
             continue;
         }
         if outcome.queries >= MAX_QUERIES {
@@ -193,6 +187,25 @@ fn find_leaks(
             found.insert((site, exit));
         }
     }
+}
+
+/// The candidates that matter, every allocation site in its turn: when questions run out, each
+/// site has had some.
+fn in_turn(
+    env: &Env<'_>,
+    exec: &Exec<'_>,
+    mut candidates: Vec<Candidate>,
+) -> Vec<(usize, Candidate)> {
+    candidates.retain(|c| is_reported(env, &exec.objects[c.object.0 as usize].family));
+    let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
+    let numbered = candidates.into_iter().map(|c| {
+        let turn = asked.entry(exec.objects[c.object.0 as usize].trace[0].at).or_default();
+        *turn += 1;
+        (*turn - 1, c)
+    });
+    let mut list: Vec<(usize, Candidate)> = numbered.collect();
+    list.sort_by_key(|(turn, _)| *turn);
+    list
 }
 
 /// Stage 2: one question about one candidate.

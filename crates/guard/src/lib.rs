@@ -6,12 +6,15 @@
 //!
 //! Booleans are terms of width 1; pointers are integers of width 64; null is zero.
 
+mod assume;
 mod boolean;
+mod choice;
 mod eval;
 mod linear;
 mod term;
 mod value;
 
+pub use assume::Assumption;
 pub use eval::{Assignment, base_address, evaluate};
 pub use linear::is_contradiction;
 pub use term::*;

@@ -130,6 +130,8 @@ struct Meta {
     has_addr: bool,
 }
 
+/// How many places in one object one `Any` lists.
+const MAX_PLACES: usize = 4;
 /// How many values that are no addresses one `Any` lists.
 const MAX_PLAIN_ALTERNATIVES: usize = 6;
 
@@ -272,14 +274,19 @@ impl Terms {
             _ => self.intern(Node::Any(flat.into())),
         }
     }
-    /// Keeps one of several pointers to unknown elements of the same array, and no more than a
-    /// few values that are no addresses: nobody asks which one it is.
+    /// Keeps one of several pointers to unknown elements of the same array, a few of those into
+    /// the same object, and a few values that are no addresses: nobody asks which one it is.
     fn drop_similar(&self, items: &mut Vec<Term>) {
         let mut arrays = rustc_hash::FxHashSet::default();
+        let mut places: rustc_hash::FxHashMap<Base, usize> = rustc_hash::FxHashMap::default();
         let mut plain = 0;
         items.retain(|&t| match self.node(t) {
             Node::Elem { base, .. } => arrays.insert(*base),
-            Node::Addr { .. } => true,
+            Node::Addr { base, .. } => {
+                let count = places.entry(*base).or_default();
+                *count += 1;
+                *count <= MAX_PLACES
+            }
             _ => {
                 plain += 1;
                 plain <= MAX_PLAIN_ALTERNATIVES || self.has_addr(t)

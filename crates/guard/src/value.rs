@@ -7,7 +7,7 @@ use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limi
 
 /// Choices wider than this are not pushed into.
 const PUSH_LIMIT: u32 = 40;
-/// Pointer choices wider than this forget their conditions: any of the alternatives.
+/// Pointer choices wider than this are put in order: one condition for each alternative.
 const CHOICE_LIMIT: u32 = 24;
 
 impl Terms {
@@ -34,9 +34,7 @@ impl Terms {
         }
         let width = self.width(then).saturating_add(self.width(otherwise));
         if width > CHOICE_LIMIT && (self.has_addr(then) || self.has_addr(otherwise)) {
-            let mut leaves = self.alternatives(then);
-            leaves.extend(self.alternatives(otherwise));
-            return self.any(leaves);
+            return self.ordered_choice(cond, then, otherwise);
         }
         self.nested_ite(cond, then, otherwise)
     }
@@ -75,7 +73,7 @@ impl Terms {
     }
 
     /// Collapses nested choices on the same condition or with a shared branch.
-    fn nested_ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
+    pub(crate) fn nested_ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
         if let Node::Ite { cond: c2, then: t2, otherwise: e2 } = *self.node(then) {
             if c2 == cond {
                 return self.ite(cond, t2, otherwise);

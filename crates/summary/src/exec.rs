@@ -138,6 +138,8 @@ pub struct Exec<'a> {
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Instructions executed.
+    /// Conditions with what is out of sight taken as met, by what is wanted.
+    pub(crate) favours: FxHashMap<(Term, bool), Term>,
     pub steps: u64,
     pub limit: Option<Limit>,
     /// Kept for those who have to judge releases.
@@ -196,6 +198,7 @@ impl<'a> Exec<'a> {
             element_frees: Vec::new(),
             stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
+            favours: FxHashMap::default(),
             steps: 0,
             limit: None,
             audit: None,

@@ -28,6 +28,8 @@ const MAX_POOL: usize = 400;
 const MAX_CONDITIONS: u32 = 3000;
 const EXACT: Sizes = Sizes { cells: 80, value: 250 };
 const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
+/// Objects of others whose release callers are told of.
+const MAX_FATES: usize = 60;
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
 /// Objects from further down than this are only followed when they are handed out directly.
@@ -87,6 +89,7 @@ impl Exec<'_> {
         self.note_stars(&mut state);
         self.escape_unnameable(&mut state);
         self.keep_nearest_cells(&mut state, sizes.cells);
+        self.keep_nearest_fates(&mut state);
         self.give_up_large_values(&mut state, &mut value, sizes.value);
         self.export(&state, value)
     }
@@ -246,6 +249,32 @@ impl Exec<'_> {
         for (_, cell) in cells.split_off(most) {
             if let Some(value) = state.mem.remove(&cell) {
                 self.escape(state, value);
+            }
+        }
+    }
+
+    /// Callers are told what becomes of the objects nearest to them, those that they handed in
+    /// first; of others of theirs, that they are out of sight.
+    fn keep_nearest_fates(&mut self, state: &mut State) {
+        let fates = state.mem.iter().filter(|((base, slot), _)| {
+            matches!(slot, Slot::Freed | Slot::Star(_)) && self.kind(*base) == BaseKind::Pointee
+        });
+        let mut bases: Vec<(bool, u32, Base)> = fates
+            .filter_map(|((base, _), _)| {
+                let pointer = self.terms.as_pointee(*base)?;
+                let depth = self.pointer_depth(pointer)?;
+                Some((self.argument_depth(pointer).is_none(), depth, *base))
+            })
+            .collect();
+        bases.sort_unstable();
+        bases.dedup();
+        for (foreign, _, base) in bases.split_off(bases.len().min(MAX_FATES)) {
+            let told: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
+            for slot in told.into_iter().filter(|s| matches!(s, Slot::Freed | Slot::Star(_))) {
+                state.mem.remove(&(base, slot));
+            }
+            if !foreign {
+                state.mem.insert((base, Slot::Escaped), Terms::TRUE);
             }
         }
     }

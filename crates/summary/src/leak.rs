@@ -50,7 +50,7 @@ impl Exec<'_> {
             let null = self.terms.is_null(pointer);
             let held = self.still_named(&state, base, self.exits[exit].value);
             let gone = self.terms.or([freed, escaped, null, held]);
-            let gone = self.favoured(gone, true);
+            let gone = self.favoured(gone);
             let lost = self.terms.not(gone);
             let path = self.pcs.formula(&mut self.terms, state.pc);
             let reached = self.pcs.formula(&mut self.terms, pc);
@@ -105,7 +105,7 @@ impl Exec<'_> {
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let reachable = self.terms.or2(held, owned);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
-            let reachable = self.favoured(reachable, true);
+            let reachable = self.favoured(reachable);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let condition = self.terms.and2(path, leaks);
@@ -134,7 +134,7 @@ impl Exec<'_> {
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
         let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
-        let gone = self.favoured(gone, true);
+        let gone = self.favoured(gone);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);
         self.pcs.simplify(&mut self.terms, state.pc, cond)
@@ -143,33 +143,53 @@ impl Exec<'_> {
     /// A release depends on what the analysis lost sight of: the contents of own objects after
     /// an unknown write, conditions cut from a summary, an element of an array in some turn of a
     /// loop. Programs check their own state before they release it; so these count as met.
-    fn favoured(&mut self, t: Term, wanted: bool) -> Term {
-        if self.terms.size(t) > 5000 {
-            return t;
+    fn favoured(&mut self, t: Term) -> Term {
+        let mut known = std::mem::take(&mut self.favours);
+        let favoured = self.favoured_as(t, true, &mut known);
+        self.favours = known;
+        favoured
+    }
+
+    fn favoured_as(
+        &mut self,
+        t: Term,
+        wanted: bool,
+        known: &mut FxHashMap<(Term, bool), Term>,
+    ) -> Term {
+        if let Some(&done) = known.get(&(t, wanted)) {
+            return done;
         }
-        match self.terms.node(t).clone() {
+        let new = match self.terms.node(t).clone() {
             Node::Not(x) => {
-                let inner = self.favoured(x, !wanted);
+                let inner = self.favoured_as(x, !wanted, known);
                 self.terms.not(inner)
             }
             Node::And(items) => {
-                let items: Vec<Term> = items.iter().map(|&i| self.favoured(i, wanted)).collect();
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.favoured_as(i, wanted, known)).collect();
                 self.terms.and(items)
             }
             Node::Or(items) => {
-                let items: Vec<Term> = items.iter().map(|&i| self.favoured(i, wanted)).collect();
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.favoured_as(i, wanted, known)).collect();
                 self.terms.or(items)
             }
             Node::Cmp { .. } | Node::Sym(_) if self.is_out_of_sight(t) => Terms::bool(wanted),
             _ => t,
-        }
+        };
+        known.insert((t, wanted), new);
+        new
     }
 
     /// Whether an atom speaks only of things the analysis lost sight of.
     fn is_out_of_sight(&self, t: Term) -> bool {
         let mut some = false;
         let mut work = vec![t];
+        let mut seen = FxHashSet::default();
         while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
             match self.terms.node(t) {
                 Node::Any(_) => return true,
                 Node::Sym(s) => {

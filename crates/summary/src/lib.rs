@@ -16,6 +16,7 @@ mod leak;
 mod memory;
 mod model;
 mod outcome;
+mod result;
 mod state;
 mod summary;
 mod vocabulary;

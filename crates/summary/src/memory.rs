@@ -517,20 +517,20 @@ impl Exec<'_> {
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
-            if element || leaf.any {
-                self.element_frees.push(base);
-            }
-            match (slot, self.kind(base)) {
+            let released = match (slot, self.kind(base)) {
                 // Nobody releases the middle of an object: this is not the path that was meant.
-                (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => {}
+                (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => continue,
                 // The object around a member (`container_of`) has a pointer of its own.
                 (Slot::At(offset), BaseKind::Pointee) if offset != 0 => {
                     let around = self.terms.addr(base, offset);
-                    let owner = self.pointee(around);
-                    self.free_base(state, owner, when, inst, at);
+                    self.pointee(around)
                 }
-                _ => self.free_base(state, base, when, inst, at),
+                _ => base,
+            };
+            if element || leaf.any {
+                self.element_frees.push(released);
             }
+            self.free_base(state, released, when, inst, at);
         }
     }
 
@@ -619,7 +619,7 @@ impl Exec<'_> {
     }
 
     /// Whether this function or its caller may have to release the base.
-    fn may_be_owned(&self, base: Base) -> bool {
+    pub(crate) fn may_be_owned(&self, base: Base) -> bool {
         match self.kind(base) {
             BaseKind::Pointee => {
                 let pointer = self.terms.as_pointee(base);

@@ -6,14 +6,17 @@
 //! everything that one outcome does stays together, whatever the conditions that were cut.
 
 use crate::exec::Exec;
+use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
-use leakproof_guard::{Node, Term, Terms, signed_limits};
+use leakproof_guard::{Assumption, Base, Node, Term, Terms, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::FxHashMap;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
+/// How often the exits of a function are split before its outcomes are told apart.
+const MAX_SPLITS: usize = 8;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
@@ -35,6 +38,15 @@ enum Returned {
 /// What tells outcomes apart: the kind of value, and the facts about objects, certain or not.
 type Key = (Returned, Vec<(Cell, bool)>);
 
+/// Exits that are one outcome.
+struct Outcome {
+    key: Key,
+    state: State,
+    value: Option<Term>,
+    /// What all their paths say about the value.
+    answers: Vec<Answered>,
+}
+
 impl Exec<'_> {
     /// All exits joined by their path conditions.
     pub(crate) fn joined_exits(&mut self) -> Option<(State, Option<Term>)> {
@@ -49,16 +61,16 @@ impl Exec<'_> {
     /// All exits joined by private symbols that say which outcome it was.
     pub(crate) fn chosen_exits(&mut self) -> Option<(State, Option<Term>)> {
         let mut outcomes = self.outcomes();
-        let (last, value) = outcomes.pop()?;
-        let mut condition = self.kept_literals(&last);
-        let mut merged = (State { pc: PathConditions::ROOT, mem: last.mem }, value);
-        while let Some((state, value)) = outcomes.pop() {
+        let last = outcomes.pop()?;
+        let mut condition = self.told_condition(&last);
+        let mut merged = (State { pc: PathConditions::ROOT, mem: last.state.mem }, last.value);
+        while let Some(outcome) = outcomes.pop() {
             let name = self.function.source_name.clone();
             let chosen = self.opaque(1, What::Inner, &name, Loc::default());
-            let literals = self.kept_literals(&state);
-            condition = self.terms.ite(chosen, literals, condition);
-            let mem = self.chosen_cells(&state, &merged.0, chosen);
-            let value = self.chosen_value(chosen, value, merged.1);
+            let told = self.told_condition(&outcome);
+            condition = self.terms.ite(chosen, told, condition);
+            let mem = self.chosen_cells(&outcome.state, &merged.0, chosen);
+            let value = self.chosen_value(chosen, outcome.value, merged.1);
             merged = (State { pc: PathConditions::ROOT, mem }, value);
         }
         merged.0.pc = self.pcs.extend(&mut self.terms, PathConditions::ROOT, condition)?;
@@ -75,37 +87,118 @@ impl Exec<'_> {
         exits
     }
 
+    /// What callers are told about when an outcome happens.
+    fn told_condition(&mut self, outcome: &Outcome) -> Term {
+        let inputs = self.kept_literals(&outcome.state);
+        match outcome.value {
+            Some(v) => {
+                let answers = self.answers_about(&outcome.answers, v);
+                self.terms.and2(inputs, answers)
+            }
+            None => inputs,
+        }
+    }
+
     /// The outcomes, each as short as callers are told.
-    fn outcomes(&mut self) -> Vec<(State, Option<Term>)> {
+    fn outcomes(&mut self) -> Vec<Outcome> {
         let mut cut = FxHashMap::default();
         let mut outcomes = Vec::new();
-        for (key, state, value) in self.grouped_exits() {
-            let state = self.shortened_state(state, &mut cut);
-            let value = value.map(|v| self.shortened_result(v, key.0, &mut cut));
-            outcomes.push((state, value));
+        for o in self.grouped_exits() {
+            let state = self.shortened_state(o.state, &mut cut);
+            let value = o.value.map(|v| self.shortened_result(v, o.key.0, &mut cut));
+            outcomes.push(Outcome { state, value, ..o });
         }
         outcomes
     }
 
     /// The exits, those of the same outcome joined.
-    fn grouped_exits(&mut self) -> Vec<(Key, State, Option<Term>)> {
-        let mut list: Vec<(Key, State, Option<Term>)> = Vec::new();
-        for (state, value) in self.pruned_exits() {
-            let state = self.settled(state);
-            let key = self.outcome_key(&state, value);
+    fn grouped_exits(&mut self) -> Vec<Outcome> {
+        let mut list: Vec<Outcome> = Vec::new();
+        for next in self.decided_exits() {
             let full = list.len() >= MAX_OUTCOMES;
-            let alike = (0..list.len()).filter(|&i| list[i].0.0 == key.0);
-            let nearest = alike.min_by_key(|&i| distance(&list[i].0.1, &key.1));
-            match nearest.filter(|&i| full || list[i].0 == key) {
+            let alike = (0..list.len()).filter(|&i| list[i].key.0 == next.key.0);
+            let nearest = alike.min_by_key(|&i| distance(&list[i], &next));
+            match nearest.filter(|&i| full || distance(&list[i], &next) == 0) {
                 Some(i) => {
-                    let (key, other, w) = list.remove(i);
-                    let (state, value) = self.join_outcomes(other, w, state, value);
-                    list.insert(i, (key, state, value));
+                    let old = list.remove(i);
+                    list.insert(i, self.joined_outcome(old, next));
                 }
-                None => list.push((key, state, value)),
+                None => list.push(next),
             }
         }
         list
+    }
+
+    /// The exits, split where it depends on the path what happened to an object: so a release
+    /// stays together with what the same path did to the pointers.
+    fn decided_exits(&mut self) -> Vec<Outcome> {
+        let mut done = Vec::new();
+        let mut work: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
+        work.reverse();
+        let mut splits = MAX_SPLITS;
+        while let Some(o) = work.pop() {
+            match self.undecided_atom(&o.state).filter(|_| splits > 0) {
+                Some(atom) => {
+                    splits -= 1;
+                    let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
+                    work.extend(cases.into_iter().flatten());
+                }
+                None => done.push(o),
+            }
+        }
+        done
+    }
+
+    fn exit_outcome(&mut self, exit: usize) -> Outcome {
+        let state = self.exits[exit].state.clone();
+        let answers = self.answers(state.pc, self.exits[exit].value);
+        let value = self.exits[exit].value.map(|v| self.pruned(&state, v));
+        let state = self.settled(state);
+        Outcome { key: self.outcome_key(&state, value), state, value, answers }
+    }
+
+    /// A condition on which the fate of an object depends.
+    fn undecided_atom(&self, state: &State) -> Option<Term> {
+        let facts = state.mem.iter().filter(|((base, slot), t)| {
+            matches!(slot, Slot::Live | Slot::Freed)
+                && self.concerns_callers(*base)
+                && !matches!(**t, Terms::TRUE | Terms::FALSE)
+        });
+        let smallest = facts.map(|(_, &t)| t).min_by_key(|&t| (self.terms.size(t), t))?;
+        let mut at = smallest;
+        loop {
+            at = match self.terms.node(at) {
+                Node::Not(x) => *x,
+                Node::And(items) | Node::Or(items) => {
+                    items.iter().copied().min_by_key(|&t| (self.terms.size(t), t))?
+                }
+                _ => return Some(at),
+            };
+        }
+    }
+
+    /// An outcome as far as a condition holds, or does not; none when its path rules that out.
+    fn case_of(&mut self, o: &Outcome, atom: Term, truth: bool) -> Option<Outcome> {
+        let literal = if truth { atom } else { self.terms.not(atom) };
+        let pc = self.pcs.extend(&mut self.terms, o.state.pc, literal)?;
+        let mut given = Assumption::new(atom, truth);
+        let cells = o.state.mem.iter().map(|(c, t)| (*c, *t)).collect::<Vec<_>>();
+        let mut state = State { pc, mem: o.state.mem.clone() };
+        for (cell, t) in cells {
+            let new = self.terms.assuming(t, &mut given);
+            if new != t {
+                state.mem.insert(cell, new);
+            }
+        }
+        let value = o.value.map(|v| self.terms.assuming(v, &mut given));
+        let key = self.outcome_key(&state, value);
+        Some(Outcome { key, state, value, answers: o.answers.clone() })
+    }
+
+    fn joined_outcome(&mut self, a: Outcome, b: Outcome) -> Outcome {
+        let (state, value) = self.join_outcomes(a.state, a.value, b.state, b.value);
+        let answers = a.answers.into_iter().filter(|x| b.answers.contains(x)).collect();
+        Outcome { key: a.key, state, value, answers }
     }
 
     /// The state with every value shortened; pointers that this loses are out of sight.
@@ -216,11 +309,16 @@ impl Exec<'_> {
             .iter()
             .filter(|((base, slot), t)| {
                 matches!(slot, Slot::Live | Slot::Freed | Slot::Escaped)
-                    && matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Pointee)
+                    && self.concerns_callers(*base)
                     && **t != Terms::FALSE
             })
             .map(|(cell, t)| (*cell, *t == Terms::TRUE));
         (self.returned_kind(value), facts.collect())
+    }
+
+    /// Whether it is an object that callers get, or one that they may have handed in.
+    fn concerns_callers(&self, base: Base) -> bool {
+        matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Pointee) && self.may_be_owned(base)
     }
 
     fn returned_kind(&self, value: Option<Term>) -> Returned {
@@ -256,8 +354,12 @@ impl Exec<'_> {
     }
 }
 
-/// How many facts two outcomes differ in.
-fn distance(a: &[(Cell, bool)], b: &[(Cell, bool)]) -> usize {
-    let only = |x: &[(Cell, bool)], y: &[(Cell, bool)]| x.iter().filter(|f| !y.contains(f)).count();
+/// In how many facts and answers two outcomes differ.
+fn distance(a: &Outcome, b: &Outcome) -> usize {
+    differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers)
+}
+
+fn differing<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    let only = |x: &[T], y: &[T]| x.iter().filter(|f| !y.contains(f)).count();
     only(a, b) + only(b, a)
 }

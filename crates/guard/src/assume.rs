@@ -1,0 +1,90 @@
+//! A term under the assumption that one of its conditions holds, or does not.
+
+use crate::{Node, Term, Terms};
+use rustc_hash::FxHashMap;
+
+/// An assumption, with the terms already rewritten under it.
+pub struct Assumption {
+    atom: Term,
+    truth: bool,
+    known: FxHashMap<Term, Term>,
+}
+
+impl Assumption {
+    pub fn new(atom: Term, truth: bool) -> Self {
+        Self { atom, truth, known: FxHashMap::default() }
+    }
+}
+
+impl Terms {
+    /// `t` with the assumption put in everywhere.
+    pub fn assuming(&mut self, t: Term, given: &mut Assumption) -> Term {
+        if t == given.atom {
+            return Self::bool(given.truth);
+        }
+        // Parts are made before the whole: an older term cannot have the atom in it.
+        if t < given.atom {
+            return t;
+        }
+        if let Some(&known) = given.known.get(&t) {
+            return known;
+        }
+        let new = self.rewritten(t, given);
+        given.known.insert(t, new);
+        new
+    }
+
+    fn rewritten(&mut self, t: Term, given: &mut Assumption) -> Term {
+        match self.node(t).clone() {
+            Node::Not(x) => {
+                let x = self.assuming(x, given);
+                self.not(x)
+            }
+            Node::And(items) => {
+                let items = self.all_assuming(&items, given);
+                self.and(items)
+            }
+            Node::Or(items) => {
+                let items = self.all_assuming(&items, given);
+                self.or(items)
+            }
+            Node::Any(items) => {
+                let items = self.all_assuming(&items, given);
+                self.any(items)
+            }
+            Node::Tuple(items) => {
+                let items = self.all_assuming(&items, given);
+                self.tuple(items)
+            }
+            Node::Ite { cond, then, otherwise } => {
+                let cond = self.assuming(cond, given);
+                match cond {
+                    Self::TRUE => self.assuming(then, given),
+                    Self::FALSE => self.assuming(otherwise, given),
+                    _ => {
+                        let a = self.assuming(then, given);
+                        let b = self.assuming(otherwise, given);
+                        self.ite(cond, a, b)
+                    }
+                }
+            }
+            Node::Cmp { cmp, lhs, rhs } => {
+                let (a, b) = (self.assuming(lhs, given), self.assuming(rhs, given));
+                if (a, b) == (lhs, rhs) { t } else { self.cmp(cmp, a, b) }
+            }
+            Node::Bin { op, lhs, rhs } => {
+                let (a, b) = (self.assuming(lhs, given), self.assuming(rhs, given));
+                if (a, b) == (lhs, rhs) { t } else { self.bin(op, a, b) }
+            }
+            Node::Cast { cast, value, bits } => {
+                let inner = self.assuming(value, given);
+                if inner == value { t } else { self.cast(cast, bits, inner) }
+            }
+            _ => t,
+        }
+    }
+
+    fn all_assuming(&mut self, items: &[Term], given: &mut Assumption) -> Vec<Term> {
+        items.iter().map(|&i| self.assuming(i, given)).collect()
+    }
+}
