@@ -40,7 +40,7 @@ pub fn harmless(program: &Program, site: &Site, deallocators: &Deallocators) -> 
     }
     let kept = site.pointers(body).all(|pointer| {
         let Some(path) = global_path(function, body, pointer) else { return false };
-        let later = later(body, site, &after);
+        let later = after_reading(function, body, pointer);
         !later.into_iter().any(|i| ends(program, site, function, body, i, &path, deallocators))
     });
     kept.then_some(Harmless::StillReferenced)
@@ -85,15 +85,17 @@ fn reachable(body: &Body, from: &[BlockId]) -> BTreeSet<BlockId> {
     seen
 }
 
-/// Instructions that can run after the release; in its own block only those behind it.
-fn later(body: &Body, site: &Site, after: &BTreeSet<BlockId>) -> Vec<InstId> {
-    let mut list = Vec::new();
-    for &block in after {
-        let insts = &body.blocks[block].insts;
-        let own = site.calls.iter().find(|(b, _)| *b == block);
-        let start = own.and_then(|(_, call)| insts.iter().position(|i| i == call));
-        list.extend(insts.iter().skip(start.map_or(0, |p| p + 1)).copied());
-    }
+/// Instructions that can run after the one that read `pointer`; in its own block only those behind
+/// it, unless there is a way back.
+fn after_reading(function: &Function, body: &Body, pointer: ValueId) -> Vec<InstId> {
+    let ValueKind::Inst(read) = function.values[pointer].kind else { return Vec::new() };
+    let home = body.blocks.iter().find(|(_, b)| b.insts.contains(&read));
+    let Some((home, block)) = home else { return Vec::new() };
+    let mut list: Vec<InstId> =
+        block.insts.iter().skip_while(|i| **i != read).skip(1).copied().collect();
+    let next: Vec<BlockId> = block.term.successors().into_vec();
+    let after = reachable(body, &next);
+    list.extend(after.iter().filter(|b| **b != home).flat_map(|b| &body.blocks[*b].insts));
     list
 }
 
@@ -164,4 +166,59 @@ fn joined(mut path: Vec<Step>, offset: i64) -> Vec<Step> {
         _ => path.push(Step::Offset(offset)),
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::site;
+    use super::*;
+    use leakproof_models::Library;
+
+    const DECLARATIONS: &str = r#"unit "a.c"
+file file0 "a.c"
+func f0 "malloc" (v0: i64) -> ptr
+func f1 "free" (v0: ptr) -> void
+global g0 "kept" size 8 init { }
+"#;
+
+    /// What the filter says of every release of a function with this body.
+    fn verdicts(name: &str, body: &str) -> Vec<Option<Harmless>> {
+        let text = format!("{DECLARATIONS}func f2 \"{name}\" (v0: ptr) -> void {{\n{body}\n}}\n");
+        let program = Program::link(vec![leakproof_ir::parse_module(&text).unwrap()]);
+        let deallocators = site::of_library(Library::shipped());
+        let sites = site::find(&program, &deallocators);
+        sites.iter().map(|s| harmless(&program, s, &deallocators)).collect()
+    }
+
+    #[test]
+    fn a_local_object_leaks() {
+        let body = "bb0: v1 = call f0(i64 8) call f1(v1) @0:1:1 ret";
+        assert_eq!(verdicts("f", body), [None]);
+        assert_eq!(verdicts("main", body), [Some(Harmless::ProcessEnds)]);
+    }
+
+    #[test]
+    fn a_global_keeps_its_object_unless_it_is_overwritten() {
+        let release = "bb0: v1 = load @g0 call f1(v1) @0:1:1";
+        let kept = [Some(Harmless::StillReferenced)];
+        assert_eq!(verdicts("f", &format!("{release} ret")), kept);
+        assert_eq!(verdicts("f", &format!("{release} store null -> @g0 ret")), [None]);
+        let before = "bb0: v1 = load @g0 store null -> @g0 jump bb1 bb1: call f1(v1) @0:1:1 ret";
+        assert_eq!(verdicts("f", before), [None]);
+        let filled = "bb0: store v0 -> @g0 v1 = load @g0 call f1(v1) @0:1:1 ret";
+        assert_eq!(verdicts("f", filled), kept);
+    }
+
+    #[test]
+    fn what_a_freed_global_struct_holds_leaks() {
+        let body = "bb0: v1 = load @g0 v2 = load v1 call f1(v2) @0:1:1 call f1(v1) @0:2:1 ret";
+        assert_eq!(verdicts("f", body), [None, Some(Harmless::StillReferenced)]);
+    }
+
+    #[test]
+    fn null_is_not_released() {
+        let body = "bb0: v1 = cmp eq v0, null br v1, bb1, bb2 \
+                    bb1: call f1(v0) @0:1:1 ret bb2: call f1(v0) @0:2:1 ret";
+        assert_eq!(verdicts("f", body), [Some(Harmless::Null), None]);
+    }
 }

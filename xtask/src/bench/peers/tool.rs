@@ -6,7 +6,6 @@ use anyhow::{Result, bail};
 use leakproof_frontend::Unit;
 use leakproof_frontend::clang::Clang;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Another analyser that finds leaks.
@@ -92,13 +91,34 @@ fn clang(unit: &Unit, program: &OsStr) -> Vec<OsString> {
 /// gcc's analyser needs no optimisation, and warns about nothing under `-w`.
 fn gcc(unit: &Unit) -> Vec<OsString> {
     let mut line = vec![OsString::from("gcc")];
-    let flags = unit.flags.iter().filter(|f| !f.as_bytes().starts_with(b"-Q"));
-    line.extend(flags.cloned());
+    line.extend(common_flags(&unit.flags));
     line.extend(words(["-O0", "-fanalyzer", "-Wno-error", "-fdiagnostics-plain-output"]));
     line.extend(words(["-fdiagnostics-path-format=none", "-c", "-o", "/dev/null", "-x"]));
     line.push(language(unit).into());
     line.push(unit.source.clone().into());
     line
+}
+
+/// The flags that every compiler knows and that decide what the code is. A build by clang may have
+/// others at which gcc would give up.
+fn common_flags(flags: &[OsString]) -> Vec<OsString> {
+    const PAIRS: [&str; 8] =
+        ["-D", "-U", "-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros"];
+    const SINGLE: [&str; 6] =
+        ["-ansi", "-pthread", "-fsigned-char", "-funsigned-char", "-fms-extensions", "-nostdinc"];
+    let mut kept = Vec::new();
+    let mut rest = flags.iter();
+    while let Some(flag) = rest.next() {
+        let text = flag.to_string_lossy();
+        let joined = PAIRS.iter().any(|p| text.starts_with(p)) || text.starts_with("-std=");
+        if joined || SINGLE.contains(&text.as_ref()) {
+            kept.push(flag.clone());
+        }
+        if PAIRS.contains(&text.as_ref()) {
+            kept.extend(rest.next().cloned());
+        }
+    }
+    kept
 }
 
 /// Cppcheck takes macros, include folders and the language standard from the compiler's flags.
@@ -140,4 +160,17 @@ fn standard(name: &str) -> Option<String> {
     ["c89", "c99", "c11", "c++11", "c++14", "c++17", "c++20"]
         .contains(&name.as_str())
         .then(|| format!("--std={name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_of_one_compiler_stay_out() {
+        let flags: Vec<OsString> =
+            words(["-mretpoline", "-I", "inc", "-DX=1", "-Qunused-arguments", "-std=gnu99"])
+                .collect();
+        assert_eq!(common_flags(&flags), ["-I", "inc", "-DX=1", "-std=gnu99"]);
+    }
 }
