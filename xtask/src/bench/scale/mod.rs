@@ -26,7 +26,7 @@ use std::path::Path;
 const KIND: &str = "scale";
 const ROUNDS: usize = 3;
 /// Programs that take longer to compile are measured once.
-const SHORT_SECONDS: f64 = 30.0;
+pub const SHORT_SECONDS: f64 = 5.0;
 const EDITS: usize = 3;
 
 /// One program's result. Times are CPU seconds of leakproof itself, without clang's, unless they say

@@ -1,6 +1,6 @@
 //! The page `docs/benchmarks/scale.md`.
 
-use super::{Measured, Row, plot};
+use super::{Measured, Row, SHORT_SECONDS, plot};
 use crate::bench::fit::{PowerLaw, power_law};
 use crate::bench::measure::median;
 use crate::bench::peers::run::{LEAST_SECONDS, MEMORY_GIB, PeerRun, TIMES};
@@ -53,7 +53,7 @@ fn introduction(rows: &[Measured]) -> String {
          same units in the same run. *Bitcode* is what clang takes for us; it is not part of *cold* and *edit*. \
          *Warm* is a second run, *edit* the run after a statement was added to one function (the middle one of three \
          such edits; *worst* is the dearest). *Peak* is what leakproof itself held at most. *Limited* counts \
-         functions in which a budget ran out. Programs that compile in less than 30 s: median of three rounds.\n\n",
+         functions in which a budget ran out. Programs that compile in less than {SHORT_SECONDS} s: median of three rounds.\n\n",
         machine::shape()
     )
 }
