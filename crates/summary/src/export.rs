@@ -28,6 +28,8 @@ const MAX_POOL: usize = 400;
 const MAX_CONDITIONS: u32 = 3000;
 const EXACT: Sizes = Sizes { cells: 80, value: 250 };
 const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
+/// Of a pointer whose conditions are too large, this many alternatives are told.
+const MAX_ALTERNATIVES: usize = 24;
 /// Objects of others whose release callers are told of.
 const MAX_FATES: usize = 60;
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
@@ -279,7 +281,8 @@ impl Exec<'_> {
         }
     }
 
-    /// A pointer with more alternatives than anybody will follow is out of sight.
+    /// Of a pointer with large conditions callers are told the alternatives; with more of them
+    /// than anybody will follow, it is out of sight.
     fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>, most: u32) {
         let large: Vec<(Cell, Term)> = state
             .mem
@@ -299,6 +302,10 @@ impl Exec<'_> {
     fn out_of_sight(&mut self, state: &mut State, t: Term) -> Term {
         if let Node::Tuple(_) = self.terms.node(t) {
             return t;
+        }
+        let pointers = self.terms.alternatives(t);
+        if self.terms.has_addr(t) && pointers.len() <= MAX_ALTERNATIVES {
+            return self.terms.any(pointers);
         }
         if self.terms.bits(t) == 64 {
             self.escape(state, t);

@@ -100,6 +100,7 @@ impl Exec<'_> {
         }
         let owners = self.owners(&state, &open);
         let path = self.pcs.formula(&mut self.terms, state.pc);
+        let tests = self.tests_of_unknown(path);
         for &(object, unreleased) in &open {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
@@ -108,12 +109,72 @@ impl Exec<'_> {
             let reachable = self.favoured(reachable);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
-            let condition = self.terms.and2(path, leaks);
+            let tested = self.tested_as(&state, object, &tests);
+            let condition = self.terms.and([path, leaks, tested]);
             if condition != Terms::FALSE {
                 list.push(Candidate { object, exit, condition });
                 self.settle(exit, object, leaks);
             }
         }
+    }
+
+    /// Comparisons on the path of pointers that are one of several.
+    fn tests_of_unknown(&self, path: Term) -> Vec<Term> {
+        let mut tests = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![path];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Cmp { lhs, rhs, .. } => {
+                    let unknown = |t: Term| {
+                        matches!(self.terms.node(t), Node::Any(_)) && self.terms.has_addr(t)
+                    };
+                    if unknown(*lhs) != unknown(*rhs) {
+                        tests.push(t);
+                    }
+                }
+                Node::And(items) | Node::Or(items) => work.extend(items.iter().copied()),
+                Node::Not(x) => work.push(*x),
+                _ => {}
+            }
+        }
+        tests.sort_unstable();
+        tests
+    }
+
+    /// A pointer that may be the object was compared on the path. In the question about this
+    /// object, it was this object: `if (p == NULL) return` loses nothing. Elements of an array
+    /// are different: the one that was compared is seldom the one that is lost.
+    fn tested_as(&mut self, state: &State, object: ObjectId, tests: &[Term]) -> Term {
+        let base = self.objects[object.0 as usize].base;
+        if tests.is_empty() || self.is_in_array(state, base) {
+            return Terms::TRUE;
+        }
+        let pointer = self.terms.addr(base, 0);
+        let mut results = Vec::new();
+        for &test in tests {
+            let Node::Cmp { cmp, lhs, rhs } = *self.terms.node(test) else { continue };
+            let is_it = |terms: &Terms, t: Term| matches!(terms.node(t), Node::Any(items) if items.contains(&pointer));
+            let result = if is_it(&self.terms, lhs) {
+                self.terms.cmp(cmp, pointer, rhs)
+            } else if is_it(&self.terms, rhs) {
+                self.terms.cmp(cmp, lhs, pointer)
+            } else {
+                continue;
+            };
+            results.push(self.terms.eq(test, result));
+        }
+        self.terms.and(results)
+    }
+
+    fn is_in_array(&mut self, state: &State, base: Base) -> bool {
+        let elements = state.mem.iter().filter(|((_, slot), _)| matches!(slot, Slot::Every { .. }));
+        let held: Vec<Term> =
+            elements.map(|(_, &t)| t).filter(|&t| self.terms.has_addr(t)).collect();
+        held.into_iter().any(|t| self.all_bases(t).contains(&base))
     }
 
     /// What leaks here is not the caller's concern any more.

@@ -229,11 +229,16 @@ impl Exec<'_> {
         self.initial_in(epoch, base, slot, bits)
     }
 
-    /// The whole object at `src` moves to the object at `dst` (realloc).
+    /// The whole object at `src` moves to the object at `dst` (realloc). Where it is not known
+    /// which object that was, its contents are kept by somebody, and that is all.
     pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
         self.copy(state, dst, src, None, at);
+        let from = self.leaves(state, src).unwrap_or_default();
+        if from.iter().any(|leaf| leaf.any) {
+            self.escape_contents(state, &from);
+        }
         let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
-        for leaf in self.leaves(state, src).unwrap_or_default() {
+        for leaf in from {
             if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
                 let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
                 let original = self.terms.addr(from, 0);

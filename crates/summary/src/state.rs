@@ -91,6 +91,15 @@ impl PathConditions {
                 }
                 Some(at)
             }
+            Node::Not(inner) if matches!(terms.node(inner), Node::Or(_)) => {
+                let Node::Or(parts) = terms.node(inner).clone() else { return Some(pc) };
+                let mut at = pc;
+                for part in parts {
+                    let excluded = terms.not(part);
+                    at = self.extend(terms, at, excluded)?;
+                }
+                Some(at)
+            }
             _ => Some(self.child(pc, simpler)),
         }
     }
