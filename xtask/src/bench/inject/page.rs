@@ -23,14 +23,15 @@ fn page(rows: &[(String, Outcome)]) -> Result<String> {
          deallocator that a model knows, or of one of the program's own (a function of one argument that releases what it is given). \
          All copies that the lowering made of one place in the source go together. Then the analysis runs as \
          `check` does. *Found*: there is a finding that was not there before, about an allocation that the deleted call \
-         could release (by points-to sets), or in the function that contained it. *Elsewhere*: new findings that \
+         could release (by points-to sets; where these know nothing, a finding in a function from which the call is \
+         reached), or in the function that contained it. *Elsewhere*: new findings that \
          are neither.\n\n\
          Which releases leak once they are deleted is approximated, without the analysis that is measured. A release \
          of a correct program is the last use of its object, so without it the object leaks whenever control gets there \
          with a pointer that is not null. Not counted are releases where the pointer is null by the branch \
          before it (*null*), after which the process ends or which are in `main` (*ends*: what is referenced \
          at exit is no leak), whose pointer was read from a global variable that is neither overwritten nor \
-         released with its holder afterwards (*kept*), whose objects come from no allocation that is known (*no object*), and \
+         released with its holder afterwards (*kept*), which release nothing from the heap (*no object*), and \
          those of objects that leak already (*already*). Of the rest, up to {SAMPLE} per program are drawn with a \
          fixed seed. Some of them may be unreachable, or null on every path, so the share that is found \
          is a lower bound. *Local*, *given*, *global*: found of deleted, by where the function that releases has the pointer \

@@ -8,7 +8,7 @@ use leakproof_detect::{Examination, Given, Memo, Options, Releaser, examine};
 use leakproof_findings::{Finding, Report};
 use leakproof_ir::Module;
 use leakproof_models::Library;
-use leakproof_program::{Andersen, CallGraph, Effects, ObjectKind, PointsTo, Program};
+use leakproof_program::{Andersen, CallGraph, Effects, FuncRef, ObjectKind, PointsTo, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub null: usize,
     pub process_ends: usize,
     pub still_referenced: usize,
-    /// Releases of what is no heap object that is known, and of objects that leak already.
+    /// Releases of what is no heap object, and of objects that leak already.
     pub no_object: usize,
     pub leaking_already: usize,
     pub trials: Vec<Trial>,
@@ -50,6 +50,9 @@ struct Target {
     site: Site,
     origin: Origin,
     objects: BTreeSet<Position>,
+    /// It could also release objects that points-to sets do not name. Then a finding counts as about
+    /// one of them when it is in one of these: the functions from which the release is reached.
+    reached_from: Option<BTreeSet<String>>,
 }
 
 /// Deletes up to `count` releases of the program, one at a time.
@@ -119,15 +122,10 @@ fn targets(
             Some(Harmless::ProcessEnds) => outcome.process_ends += 1,
             Some(Harmless::StillReferenced) => outcome.still_referenced += 1,
             None => {
-                let target = target(program, &points_to, &effects, site);
-                let function = &program.function(target.site.function).source_name;
-                if target.objects.is_empty() {
+                let target = target(program, &points_to, &calls, &effects, site);
+                if target.objects.is_empty() && target.reached_from.is_none() {
                     outcome.no_object += 1;
-                } else if report
-                    .leaks
-                    .iter()
-                    .any(|l| l.function == *function && concerns(l, &target))
-                {
+                } else if leaks_already(program, report, &target) {
                     outcome.leaking_already += 1;
                 } else {
                     targets.push(target);
@@ -138,9 +136,18 @@ fn targets(
     targets
 }
 
-fn target(program: &Program, points_to: &Andersen, effects: &Effects<'_>, site: Site) -> Target {
-    let calls = site.calls.iter().map(|(_, call)| effects.of_call(site.function, *call).freed);
-    let freed: BTreeSet<_> = calls.flat_map(|set| set.objects).collect();
+fn target(
+    program: &Program,
+    points_to: &Andersen,
+    calls: &CallGraph,
+    effects: &Effects<'_>,
+    site: Site,
+) -> Target {
+    let sets: Vec<_> =
+        site.calls.iter().map(|(_, c)| effects.of_call(site.function, *c).freed).collect();
+    let open = sets.iter().any(|set| set.unknown || set.anything);
+    let reached_from = open.then(|| callers(program, calls, site.function));
+    let freed: BTreeSet<_> = sets.into_iter().flat_map(|set| set.objects).collect();
     let position = |object| match points_to.object(object) {
         ObjectKind::Heap { func, call } => {
             let inst = program.function(func).body.as_ref()?.insts.get(call)?;
@@ -154,13 +161,35 @@ fn target(program: &Program, points_to: &Andersen, effects: &Effects<'_>, site: 
     let body = function.body.as_ref();
     let origins = body.iter().flat_map(|b| site.pointers(b).map(|v| origin(function, b, v)));
     let origin = origins.min().unwrap_or_default();
-    Target { site, origin, objects }
+    Target { site, origin, objects, reached_from }
+}
+
+/// The names of a function and of everything from which it is called, over any number of steps.
+fn callers(program: &Program, calls: &CallGraph, f: FuncRef) -> BTreeSet<String> {
+    let mut seen = BTreeSet::from([f]);
+    let mut work = vec![f];
+    while let Some(callee) = work.pop() {
+        work.extend(calls.callers_of(callee).iter().copied().filter(|c| seen.insert(*c)));
+    }
+    seen.into_iter().map(|f| program.function(f).source_name.clone()).collect()
+}
+
+/// Whether the function that releases is known to leak such an object on another path.
+fn leaks_already(program: &Program, report: &Report, target: &Target) -> bool {
+    let function = &program.function(target.site.function).source_name;
+    report.leaks.iter().any(|l| l.function == *function && is_named(l, target))
+}
+
+/// Whether a finding is about an allocation that points-to sets name.
+fn is_named(finding: &Finding, target: &Target) -> bool {
+    let mut sites = finding.alloc_trace.iter().chain([&finding.alloc]);
+    sites.any(|s| target.objects.contains(&(s.file.clone(), s.line, s.column)))
 }
 
 /// Whether a finding is about an object that the release could release.
 fn concerns(finding: &Finding, target: &Target) -> bool {
-    let sites = finding.alloc_trace.iter().chain([&finding.alloc]);
-    sites.into_iter().any(|s| target.objects.contains(&(s.file.clone(), s.line, s.column)))
+    let reached = target.reached_from.as_ref();
+    is_named(finding, target) || reached.is_some_and(|from| from.contains(&finding.function))
 }
 
 fn judge(trial: &mut Trial, target: &Target, before: &Report, after: &Report) {
