@@ -14,7 +14,7 @@ use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
-use leakproof_summary::{Candidate, Context, Exec, Limit, Summary};
+use leakproof_summary::{Candidate, Context, Exec, Limit, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub struct Env<'a> {
 #[derive(Default)]
 pub struct Outcome {
     pub name: String,
+    /// The function has an outcome already: this is from another run of it.
+    pub again: bool,
     pub findings: Vec<Finding>,
     pub instructions: u64,
     pub objects: u64,
@@ -91,6 +93,34 @@ fn taken_over(env: &Env<'_>, scc: &[FuncRef]) -> Option<Vec<Outcome>> {
         Outcome { name, findings, ..Outcome::default() }
     });
     Some(outcomes.collect())
+}
+
+/// One more run of a finished function with objects planted in what it is given.
+pub fn run_planted(
+    env: &Env<'_>,
+    f: FuncRef,
+    planted: Vec<Planted>,
+    ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
+) -> Option<Outcome> {
+    let summary_of = |g: FuncRef| env.summaries.get(g);
+    let context = Context {
+        program: env.program,
+        calls: env.calls,
+        models: env.models,
+        summary_of: &summary_of,
+        recursive: FxHashSet::default(),
+        budget: env.options.budget,
+    };
+    let work = || {
+        let mut exec = Exec::new(&context, f)?;
+        exec.planted = planted;
+        exec.run();
+        let name = env.program.function(f).source_name.clone();
+        let mut outcome = Outcome { name, again: true, ..Outcome::default() };
+        ask(&mut exec, &mut outcome);
+        Some(outcome)
+    };
+    catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }
 
 /// One function in one round. A panic skips the function with a note.
@@ -161,7 +191,7 @@ fn run_function(
     (summary, outcome)
 }
 
-fn find_leaks(
+pub fn find_leaks(
     env: &Env<'_>,
     exec: &mut Exec<'_>,
     candidates: Vec<Candidate>,

@@ -9,6 +9,7 @@ mod audit;
 mod component;
 mod describe;
 mod finding;
+mod inner;
 mod memo;
 mod options;
 mod pairs;
@@ -68,7 +69,7 @@ fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Repor
     let mut stats = Stats { units: program.modules().len() as u64, ..Stats::default() };
     let mut leaks = Vec::new();
     for outcome in outcomes {
-        stats.functions += 1;
+        stats.functions += u64::from(!outcome.again);
         stats.instructions += outcome.instructions;
         stats.objects += outcome.objects;
         stats.candidates += outcome.candidates;

@@ -2,6 +2,7 @@
 
 use crate::Options;
 use crate::component::{self, Outcome};
+use crate::inner;
 use crate::memo::{Memo, Reuse};
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
@@ -67,7 +68,9 @@ pub fn run(
             );
         }
         outcomes.sort_by_key(|(i, _)| *i);
-        outcomes.into_iter().flat_map(|(_, o)| o).collect::<Vec<Outcome>>()
+        let mut outcomes: Vec<Outcome> = outcomes.into_iter().flat_map(|(_, o)| o).collect();
+        outcomes.extend(inner::find(&env));
+        outcomes
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(options.jobs).stack_size(STACK_BYTES).build();

@@ -85,7 +85,7 @@ pub enum Kind {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
-    /// The solver gave up, or an opaque callee is assumed not to take ownership.
+    /// The solver gave up, an opaque callee is assumed not to take ownership, or a field to own.
     #[default]
     Assumed,
     /// The solver has a model of the path.

@@ -130,6 +130,8 @@ struct Meta {
     has_addr: bool,
 }
 
+/// Of a larger value computed from addresses, an `Any` lists just those.
+const MAX_ALTERNATIVE: u32 = 12;
 /// How many places in one object one `Any` lists.
 const MAX_PLACES: usize = 4;
 /// How many values that are no addresses one `Any` lists.
@@ -264,7 +266,13 @@ impl Terms {
     pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
         let mut flat: Vec<Term> = Vec::new();
         for item in items {
-            flat.extend(self.alternatives(item));
+            for t in self.alternatives(item) {
+                if self.has_addr(t) && self.size(t) > MAX_ALTERNATIVE {
+                    self.collect_addresses(t, &mut flat);
+                } else {
+                    flat.push(t);
+                }
+            }
         }
         flat.sort_unstable();
         flat.dedup();
@@ -274,6 +282,21 @@ impl Terms {
             _ => self.intern(Node::Any(flat.into())),
         }
     }
+    /// The addresses from which a value was computed.
+    fn collect_addresses(&self, t: Term, found: &mut Vec<Term>) {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) || !self.has_addr(t) {
+                continue;
+            }
+            match self.node(t) {
+                Node::Addr { .. } | Node::Elem { .. } => found.push(t),
+                node => for_each_child(node, |c| work.push(c)),
+            }
+        }
+    }
+
     /// Keeps one of several pointers to unknown elements of the same array, a few of those into
     /// the same object, and a few values that are no addresses: nobody asks which one it is.
     fn drop_similar(&self, items: &mut Vec<Term>) {

@@ -70,7 +70,8 @@ pub fn evidence_reason(evidence: Evidence) -> &'static str {
         Evidence::Witnessed => "an input runs into it",
         Evidence::Feasible => "the solver has values that take this path",
         Evidence::Assumed => {
-            "not proven: the solver gave up, or an unknown function is taken not to own the object"
+            "not proven: the solver gave up, an unknown function is taken not to own the object, \
+             or a field to own it"
         }
     }
 }

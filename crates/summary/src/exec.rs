@@ -9,6 +9,7 @@ mod turns;
 
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
+use crate::planted::Planted;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
@@ -138,6 +139,8 @@ pub struct Exec<'a> {
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Instructions executed.
+    /// Objects that the arguments hold at entry.
+    pub planted: Vec<Planted>,
     /// Conditions with what is out of sight taken as met, by what is wanted.
     pub(crate) favours: FxHashMap<(Term, bool), Term>,
     pub steps: u64,
@@ -198,6 +201,7 @@ impl<'a> Exec<'a> {
             element_frees: Vec::new(),
             stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
+            planted: Vec::new(),
             favours: FxHashMap::default(),
             steps: 0,
             limit: None,
@@ -219,7 +223,8 @@ impl<'a> Exec<'a> {
 
     /// Runs the whole function.
     pub fn run(&mut self) {
-        let state = State { pc: PathConditions::ROOT, mem: OrdMap::new() };
+        let mut state = State { pc: PathConditions::ROOT, mem: OrdMap::new() };
+        self.plant(&mut state);
         let entry = Edge { state, phis: Vec::new(), loc: Loc::default(), jump: false };
         self.pending.entry(Body::ENTRY).or_default().push(entry);
         let items = self.cfg.items.clone();
@@ -613,7 +618,7 @@ impl<'a> Exec<'a> {
         id
     }
 
-    fn add_object(&mut self, object: impl FnOnce(Base) -> Object) -> ObjectId {
+    pub(crate) fn add_object(&mut self, object: impl FnOnce(Base) -> Object) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let base = self.base(BaseKind::Heap(id));
         self.objects.push(object(base));

@@ -32,10 +32,6 @@ const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
 const MAX_ALTERNATIVES: usize = 24;
 /// Objects of others whose release callers are told of.
 const MAX_FATES: usize = 60;
-/// Objects that one call creates for its caller, as far as they are followed: the nearest first.
-const MAX_OBJECTS: usize = 12;
-/// Objects from further down than this are only followed when they are handed out directly.
-const MAX_DISTANCE: usize = 3;
 /// Plain numbers are told to callers this many dereferences away, and so many per object.
 const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
@@ -93,7 +89,9 @@ impl Exec<'_> {
         self.keep_nearest_cells(&mut state, sizes.cells);
         self.keep_nearest_fates(&mut state);
         self.give_up_large_values(&mut state, &mut value, sizes.value);
-        self.export(&state, value)
+        let followed = self.followed_objects(&state, value);
+        self.escape_held_by_others(&mut state, &followed);
+        self.export(&state, value, followed)
     }
 
     /// A value without the alternatives that the path rules out.
@@ -376,7 +374,12 @@ impl Exec<'_> {
         }
     }
 
-    fn export(&mut self, state: &State, value: Option<Term>) -> Summary {
+    fn export(
+        &mut self,
+        state: &State,
+        value: Option<Term>,
+        followed: FxHashSet<ObjectId>,
+    ) -> Summary {
         let mut out = Exporter {
             exec: self,
             pool: Vec::new(),
@@ -385,9 +388,8 @@ impl Exec<'_> {
             object_index: FxHashMap::default(),
             numbers: 0,
             work: Vec::new(),
-            handed_out: FxHashSet::default(),
+            followed,
         };
-        out.find_handed_out(state, value);
         let value = value.map(|v| out.term(v));
         let pc = out.exec.pcs.formula(&mut out.exec.terms, state.pc);
         let returns = (pc != Terms::TRUE).then(|| out.term(pc));
@@ -420,40 +422,13 @@ struct Exporter<'e, 'a> {
     numbers: u32,
     /// Objects whose cells are still to be exported.
     work: Vec<ObjectId>,
-    /// Objects that the caller gets through the return value or what an argument points to.
-    handed_out: FxHashSet<ObjectId>,
+    /// Objects that callers are told about.
+    followed: FxHashSet<ObjectId>,
 }
 
 impl Exporter<'_, '_> {
-    fn find_handed_out(&mut self, state: &State, value: Option<Term>) {
-        let mut work: Vec<Term> = value.into_iter().collect();
-        for (&(base, slot), &value) in &state.mem {
-            let pointer = self.exec.terms.as_pointee(base);
-            let direct = pointer.is_some_and(|p| self.exec.pointer_depth(p) == Some(0));
-            if direct && slot.is_contents() && self.exec.terms.has_addr(value) {
-                work.push(value);
-            }
-        }
-        let mut next = 0;
-        while next < work.len() && self.handed_out.len() < MAX_OBJECTS {
-            let t = work[next];
-            next += 1;
-            for base in self.exec.all_bases(t) {
-                let Some(o) = self.exec.object_of(base) else { continue };
-                if self.handed_out.len() < MAX_OBJECTS && self.handed_out.insert(o) {
-                    let inner = state.contents_of(base).map(|(_, t)| t);
-                    work.extend(inner.filter(|&t| self.exec.terms.has_addr(t)));
-                }
-            }
-        }
-    }
-
-    /// Whether callers are told about the object: those from far down only when handed out.
     fn is_followed(&self, id: ObjectId) -> bool {
-        let near = self.exec.objects[id.0 as usize].trace.len() <= MAX_DISTANCE;
-        self.handed_out.contains(&id)
-            || self.object_index.contains_key(&id)
-            || (near && self.objects.len() < MAX_OBJECTS)
+        self.followed.contains(&id)
     }
 
     fn external_effects(&mut self, state: &State) -> Vec<Effect> {

@@ -26,6 +26,8 @@ struct Import<'s> {
     objects: Vec<Base>,
     extra: Vec<Term>,
     callee: FuncRef,
+    /// The caller's state before the call.
+    before: State,
 }
 
 impl Exec<'_> {
@@ -46,6 +48,7 @@ impl Exec<'_> {
             objects,
             extra,
             callee,
+            before: state.clone(),
         };
         for expr in &summary.pool {
             let t = self.import_expr(call, expr, &import, state);
@@ -228,6 +231,7 @@ impl Exec<'_> {
         match (effect.slot, effect.root) {
             (Slot::At(_) | Slot::Every { .. }, _) => {
                 let to = self.at_slot(pointer, effect.slot, call);
+                let value = self.updated_twice(state, import, to, value);
                 self.store(state, to, value, effect.at);
             }
             (Slot::Epoch, Root::Object(i)) => {
@@ -252,6 +256,35 @@ impl Exec<'_> {
             (Slot::Escaped, _) => self.escape_if(state, pointer, value),
             (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
             (Slot::Live | Slot::Star(_), _) => {}
+        }
+    }
+
+    /// Two names of the callee, an argument and a global, may be the same cell here. Where the
+    /// callee left the cell alone under one name, it holds what was stored under the other.
+    fn updated_twice(&mut self, state: &State, import: &Import<'_>, to: Term, value: Term) -> Term {
+        let Node::Addr { base, offset } = *self.terms.node(to) else { return value };
+        let cell = (base, Slot::At(offset));
+        let now = state.mem.get(&cell).copied();
+        let Some(now) = now.filter(|t| import.before.mem.get(&cell) != Some(t)) else {
+            return value;
+        };
+        let bits = self.terms.bits(value);
+        let old = self.read(&import.before, base, cell.1, bits);
+        if self.terms.bits(now) == bits { self.with_leaf(value, old, now) } else { value }
+    }
+
+    /// A choice with one alternative replaced by another.
+    fn with_leaf(&mut self, t: Term, old: Term, new: Term) -> Term {
+        if t == old {
+            return new;
+        }
+        match *self.terms.node(t) {
+            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 100 => {
+                let a = self.with_leaf(then, old, new);
+                let b = self.with_leaf(otherwise, old, new);
+                self.terms.ite(cond, a, b)
+            }
+            _ => t,
         }
     }
 

@@ -606,6 +606,9 @@ impl Exec<'_> {
                 continue;
             }
             let mut escaped = self.terms.or2(old, when);
+            if escaped == old {
+                continue;
+            }
             if self.terms.size(escaped) > MAX_ESCAPE_CONDITION {
                 escaped = Terms::TRUE;
             }

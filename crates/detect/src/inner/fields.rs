@@ -1,0 +1,353 @@
+//! Which pointer fields of which structs own what they point to, by how the whole program treats
+//! them.
+//!
+//! A field owns when everything that is ever stored in it is null or an object made for it, when no
+//! code keeps another pointer to that object, and when nobody releases the object and leaves both
+//! the struct and the field behind. One doubt about a field, and it is not used.
+
+use super::callee::{Fate, Program as Calls};
+use leakproof_ir::{
+    Callee, Function, Inst, InstId, InstKind, Module, SourceType, Terminator, TypeId, ValueId,
+    ValueKind,
+};
+use leakproof_program::FuncRef;
+use leakproof_summary::{Place, Site};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A struct, the same in every unit that declares it alike.
+pub type StructName = Arc<str>;
+/// A struct's pointer field at an offset.
+pub type Field = (StructName, u64);
+
+/// An object that a field was given.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Made {
+    pub trace: Arc<[Site]>,
+    pub family: Arc<str>,
+}
+
+/// A parameter whose object the function itself releases.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Destructor {
+    pub function: FuncRef,
+    pub param: u32,
+    pub of: StructName,
+}
+
+/// What was seen of one field.
+#[derive(Default)]
+struct Seen {
+    made: Option<Made>,
+    doubtful: bool,
+    released_in: FxHashSet<FuncRef>,
+    /// Functions that store a new object.
+    refilled_in: FxHashSet<FuncRef>,
+}
+
+#[derive(Default)]
+pub struct Survey {
+    fields: BTreeMap<Field, Seen>,
+    /// Structs that are copied as a whole: their fields are held twice.
+    copied: FxHashSet<StructName>,
+    owner_released_in: FxHashSet<(StructName, FuncRef)>,
+    pub destructors: Vec<Destructor>,
+}
+
+impl Survey {
+    pub fn of(calls: &Calls<'_>) -> Self {
+        let mut survey = Self::default();
+        for f in calls.program.definitions() {
+            Reader::new(calls, f).read(&mut survey);
+        }
+        survey.destructors.sort();
+        survey.destructors.dedup();
+        survey
+    }
+
+    /// The fields of a struct that own, with one of the objects that they were given.
+    pub fn owning(&self, of: &StructName) -> Vec<(u64, Made)> {
+        if self.copied.contains(of) {
+            return Vec::new();
+        }
+        let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
+        fields
+            .filter(|(_, seen)| !seen.doubtful && !self.is_emptied_apart(of, seen))
+            .filter_map(|((_, offset), seen)| Some((*offset, seen.made.clone()?)))
+            .collect()
+    }
+
+    /// Whether some function releases what the field holds, and neither the struct with it nor
+    /// stores a new object there: then the struct may well be released later, and alone.
+    fn is_emptied_apart(&self, of: &StructName, seen: &Seen) -> bool {
+        seen.released_in.iter().any(|f| {
+            !seen.refilled_in.contains(f) && !self.owner_released_in.contains(&(of.clone(), *f))
+        })
+    }
+
+    fn field(&mut self, field: &Field) -> &mut Seen {
+        self.fields.entry(field.clone()).or_default()
+    }
+}
+
+/// Reads one function.
+struct Reader<'a> {
+    calls: &'a Calls<'a>,
+    me: FuncRef,
+    module: &'a Module,
+    function: &'a Function,
+    /// Who reads a value.
+    uses: FxHashMap<ValueId, Vec<InstId>>,
+    returned: FxHashSet<ValueId>,
+    /// Values that are addresses of pointer fields.
+    addresses: FxHashMap<ValueId, Field>,
+    /// Structs that values point to, as far as their fields are used.
+    pointees: FxHashMap<ValueId, StructName>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(calls: &'a Calls<'a>, me: FuncRef) -> Self {
+        let module = calls.program.module(me.module);
+        let function = calls.program.function(me);
+        let mut reader = Self {
+            calls,
+            me,
+            module,
+            function,
+            uses: FxHashMap::default(),
+            returned: FxHashSet::default(),
+            addresses: FxHashMap::default(),
+            pointees: FxHashMap::default(),
+        };
+        reader.index();
+        reader
+    }
+
+    fn insts(&self) -> impl Iterator<Item = (InstId, &'a Inst)> + use<'a> {
+        self.function.body.iter().flat_map(|b| b.insts.iter())
+    }
+
+    fn index(&mut self) {
+        for (id, inst) in self.insts() {
+            inst.kind.for_each_operand(|v| self.uses.entry(v).or_default().push(id));
+            if let InstKind::Offset { base, offset, indices, ty: Some(ty) } = &inst.kind
+                && let Some(name) = struct_name(self.module, *ty)
+            {
+                self.pointees.entry(*base).or_insert_with(|| name.clone());
+                let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
+                let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
+                if let (Some(at), Some(result)) = (field, inst.result) {
+                    self.addresses.insert(result, (name, at));
+                }
+            }
+        }
+        let blocks = self.function.body.iter().flat_map(|b| b.blocks.iter());
+        self.returned.extend(blocks.filter_map(|(_, b)| match b.term {
+            Terminator::Return(v) => v,
+            _ => None,
+        }));
+    }
+
+    fn read(&self, survey: &mut Survey) {
+        for (address, field) in &self.addresses {
+            for &user in self.users(*address) {
+                self.read_address(survey, field, *address, user);
+            }
+        }
+        for (_, inst) in self.insts() {
+            match &inst.kind {
+                InstKind::MemCopy { dst, src, .. } => {
+                    let copied = [dst, src].into_iter().filter_map(|v| self.pointees.get(v));
+                    survey.copied.extend(copied.cloned());
+                }
+                InstKind::Call { callee, args, .. } => self.read_release(survey, callee, args),
+                _ => {}
+            }
+        }
+    }
+
+    fn users(&self, v: ValueId) -> &[InstId] {
+        self.uses.get(&v).map_or(&[], Vec::as_slice)
+    }
+
+    fn inst(&self, id: InstId) -> &'a Inst {
+        let body = self.function.body.as_ref().expect("a function with instructions has a body");
+        &body.insts[id]
+    }
+
+    /// One use of the address of a field.
+    fn read_address(&self, survey: &mut Survey, field: &Field, address: ValueId, user: InstId) {
+        let inst = self.inst(user);
+        match &inst.kind {
+            InstKind::Load { .. } => {
+                if let Some(v) = inst.result {
+                    self.read_pointer(survey, field, v, &mut FxHashSet::default());
+                }
+            }
+            InstKind::Store { ptr, value } if *ptr == address && *value != address => {
+                self.read_stored(survey, field, *value, &mut FxHashSet::default());
+            }
+            InstKind::Call { callee, args, .. } => {
+                for n in (0..args.len()).filter(|&n| args[n] == address) {
+                    match self.calls.stored_by_call(self.place(inst), self.module, callee, n) {
+                        Some(made) => survey.field(field).made = Some(made),
+                        None => survey.field(field).doubtful = true,
+                    }
+                }
+            }
+            InstKind::Cmp { .. } | InstKind::MemSet { .. } | InstKind::VarSet { .. } => {}
+            _ => survey.field(field).doubtful = true,
+        }
+    }
+
+    /// What becomes of the pointer that a field holds.
+    fn read_pointer(
+        &self,
+        survey: &mut Survey,
+        field: &Field,
+        v: ValueId,
+        seen: &mut FxHashSet<ValueId>,
+    ) {
+        if !seen.insert(v) {
+            return;
+        }
+        for &user in self.users(v) {
+            let inst = self.inst(user);
+            match &inst.kind {
+                InstKind::Store { value, .. } if *value == v => survey.field(field).doubtful = true,
+                InstKind::Phi { .. } | InstKind::Select { .. } => {
+                    if let Some(v) = inst.result {
+                        self.read_pointer(survey, field, v, seen);
+                    }
+                }
+                InstKind::Call { callee, args, .. } => {
+                    for n in (0..args.len()).filter(|&n| args[n] == v) {
+                        match self.calls.fate(self.module, callee, n) {
+                            Fate::Kept => survey.field(field).doubtful = true,
+                            Fate::Released => {
+                                survey.field(field).released_in.insert(self.me);
+                            }
+                            Fate::Borrowed => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What is stored in a field: null, an object that nobody else holds, or a doubt.
+    fn read_stored(
+        &self,
+        survey: &mut Survey,
+        field: &Field,
+        v: ValueId,
+        seen: &mut FxHashSet<ValueId>,
+    ) {
+        if !seen.insert(v) {
+            return;
+        }
+        let inst = match self.function.values[v].kind {
+            ValueKind::Null | ValueKind::Int(0) | ValueKind::Undef => return,
+            ValueKind::Inst(i) => self.inst(i),
+            _ => {
+                survey.field(field).doubtful = true;
+                return;
+            }
+        };
+        match &inst.kind {
+            InstKind::Phi { incoming } => {
+                for &(_, v) in incoming {
+                    self.read_stored(survey, field, v, seen);
+                }
+            }
+            InstKind::Select { then, otherwise, .. } => {
+                self.read_stored(survey, field, *then, seen);
+                self.read_stored(survey, field, *otherwise, seen);
+            }
+            InstKind::Call { callee, .. } => {
+                let made = self.calls.made_by_call(self.place(inst), self.module, callee);
+                match made.filter(|_| self.has_one_holder(v)) {
+                    Some(made) => {
+                        let seen = survey.field(field);
+                        seen.made = Some(made);
+                        seen.refilled_in.insert(self.me);
+                    }
+                    None => survey.field(field).doubtful = true,
+                }
+            }
+            _ => survey.field(field).doubtful = true,
+        }
+    }
+
+    /// Whether a new object is stored once, returned nowhere and kept by no call.
+    fn has_one_holder(&self, v: ValueId) -> bool {
+        let mut stores = 0;
+        for &user in self.users(v) {
+            match &self.inst(user).kind {
+                InstKind::Store { value, .. } if *value == v => stores += 1,
+                InstKind::Call { callee, args, .. } => {
+                    let mut at = (0..args.len()).filter(|&n| args[n] == v);
+                    if at.any(|n| self.calls.fate(self.module, callee, n) == Fate::Kept) {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        stores <= 1 && !self.returned.contains(&v)
+    }
+
+    /// A call that releases a struct whose fields this function knows.
+    fn read_release(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
+        for (n, arg) in args.iter().enumerate() {
+            let Some(of) = self.pointees.get(arg) else { continue };
+            if self.calls.fate(self.module, callee, n) != Fate::Released {
+                continue;
+            }
+            survey.owner_released_in.insert((of.clone(), self.me));
+            if let ValueKind::Param(param) = self.function.values[*arg].kind
+                && self.calls.is_plain_release(self.module, callee, n)
+            {
+                let of = of.clone();
+                survey.destructors.push(Destructor { function: self.me, param, of });
+            }
+        }
+    }
+
+    fn place(&self, inst: &Inst) -> Place {
+        Place { func: self.me, loc: inst.loc }
+    }
+}
+
+/// The name by which a struct is known in all units: what it is called and how it looks.
+fn struct_name(module: &Module, ty: TypeId) -> Option<StructName> {
+    match &module.types[ty] {
+        SourceType::Const { of } => struct_name(module, *of),
+        SourceType::Struct { name, size, fields, union: false } => {
+            let members: Vec<String> =
+                fields.iter().map(|f| format!("{}@{}", f.name, f.offset)).collect();
+            Some(format!("{name} {size} {}", members.join(" ")).into())
+        }
+        _ => None,
+    }
+}
+
+fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
+    match &module.types[ty] {
+        SourceType::Const { of } => is_pointer_field(module, *of, at),
+        SourceType::Struct { fields, .. } => {
+            fields.iter().any(|f| f.offset == at && is_pointer(module, f.ty))
+        }
+        _ => false,
+    }
+}
+
+fn is_pointer(module: &Module, ty: TypeId) -> bool {
+    match &module.types[ty] {
+        SourceType::Pointer { to } => !matches!(module.types[*to], SourceType::Function { .. }),
+        SourceType::Const { of } => is_pointer(module, *of),
+        _ => false,
+    }
+}

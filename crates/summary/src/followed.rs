@@ -1,0 +1,85 @@
+//! Which of the objects that a function made its callers are told about.
+
+use crate::exec::Exec;
+use crate::state::State;
+use crate::vocabulary::{BaseKind, ObjectId, Slot};
+use leakproof_guard::Term;
+use rustc_hash::FxHashSet;
+
+/// Objects that one call creates for its caller, as far as they are followed: the nearest first.
+const MAX_OBJECTS: usize = 12;
+/// Objects from further down than this are only followed when they are handed out directly.
+const MAX_DISTANCE: usize = 3;
+
+impl Exec<'_> {
+    /// The objects that callers are told about: those handed out, through the return value or
+    /// what an argument points to; then those from near that other cells lead to.
+    pub(crate) fn followed_objects(
+        &mut self,
+        state: &State,
+        value: Option<Term>,
+    ) -> FxHashSet<ObjectId> {
+        let mut direct: Vec<Term> = value.into_iter().collect();
+        let mut others: Vec<Term> = Vec::new();
+        for (&(base, slot), &value) in &state.mem {
+            if !slot.is_contents() || !self.terms.has_addr(value) {
+                continue;
+            }
+            let pointer = self.terms.as_pointee(base);
+            if pointer.is_some_and(|p| self.pointer_depth(p) == Some(0)) {
+                direct.push(value);
+            } else if matches!(self.kind(base), BaseKind::Global(_) | BaseKind::Pointee) {
+                others.push(value);
+            }
+        }
+        let mut followed = FxHashSet::default();
+        self.add_reachable(state, direct, usize::MAX, &mut followed);
+        self.add_reachable(state, others, MAX_DISTANCE, &mut followed);
+        followed
+    }
+
+    /// Adds the objects that the values lead to, the nearest first, if they come from near.
+    fn add_reachable(
+        &mut self,
+        state: &State,
+        mut work: Vec<Term>,
+        distance: usize,
+        followed: &mut FxHashSet<ObjectId>,
+    ) {
+        let mut next = 0;
+        while next < work.len() && followed.len() < MAX_OBJECTS {
+            let t = work[next];
+            next += 1;
+            for base in self.all_bases(t) {
+                let Some(o) = self.object_of(base) else { continue };
+                let near = self.objects[o.0 as usize].trace.len() <= distance;
+                if near && followed.len() < MAX_OBJECTS && followed.insert(o) {
+                    let inner = state.contents_of(base).map(|(_, t)| t);
+                    work.extend(inner.filter(|&t| self.terms.has_addr(t)));
+                }
+            }
+        }
+    }
+
+    /// What is held by an object that callers are not told about is out of sight with it.
+    pub(crate) fn escape_held_by_others(
+        &mut self,
+        state: &mut State,
+        followed: &FxHashSet<ObjectId>,
+    ) {
+        for i in 0..self.objects.len() {
+            let base = self.objects[i].base;
+            if followed.contains(&ObjectId(i as u32)) || !state.cells_of(base).any(|_| true) {
+                continue;
+            }
+            let freed = state.fact(base, Slot::Freed);
+            let kept = self.terms.not(freed);
+            let held: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
+            for value in held {
+                if self.terms.has_addr(value) || self.is_callers(value) {
+                    self.escape_if(state, value, kept);
+                }
+            }
+        }
+    }
+}
