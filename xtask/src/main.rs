@@ -27,7 +27,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend|program [PROJECT...] | bench scale|peers|inject [PROGRAM...] \
-             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] | \
+             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),
     }

@@ -40,6 +40,8 @@ pub struct Selection {
     pub page_only: bool,
     /// The peers to run, by name; of others only kept results count.
     tools: Option<Vec<String>>,
+    /// How much to sample of each program.
+    pub sample: Option<usize>,
     /// Where a list for other programs goes.
     pub list: Option<PathBuf>,
 }
@@ -54,6 +56,7 @@ impl Selection {
                 "--tree" => selection.given.push(given_tree(value()?)?),
                 "--binary" => selection.binary = Some(absolute(value()?)?),
                 "--list" => selection.list = Some(PathBuf::from(value()?)),
+                "--sample" => selection.sample = Some(value()?.parse()?),
                 "--again" => selection.again = true,
                 "--peers" => selection.tools = Some(names(value()?)),
                 "--page" => selection.page_only = true,

@@ -2,7 +2,7 @@
 //!
 //! Per program: the analysis as `check` runs it; a seeded sample of the releases whose deletion leaks;
 //! for each, the analysis of the program without it. `docs/benchmarks/inject.md` is made of the kept
-//! results; `--list FILE` writes every trial.
+//! results; `--list FILE` writes every trial, `--sample N` sets the size of the sample.
 
 mod filter;
 mod origin;
@@ -12,7 +12,7 @@ mod site;
 mod trial;
 
 use super::measure::run_measured;
-use super::selection::Selection;
+use super::selection::{Selection, Tree};
 use super::{leakproof, machine, release_xtask, store};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::{LoadOptions, Project, Request, Silent, load};
@@ -22,7 +22,7 @@ use std::process::Command;
 use trial::{Outcome, Trial};
 
 const KIND: &str = "inject";
-/// Releases deleted per program.
+/// Releases deleted per program, unless `--sample` says otherwise.
 const SAMPLE: usize = 30;
 
 pub fn run(words: &[&str]) -> Result<()> {
@@ -35,7 +35,7 @@ pub fn run(words: &[&str]) -> Result<()> {
             }
             eprintln!("{} ...", choice.name());
             let tree = choice.tree()?;
-            let outcome = outcome(&xtask, &tree.name, &tree.folder, &leakproof::cache(&tree))?;
+            let outcome = outcome(&xtask, &tree, selection.sample.unwrap_or(SAMPLE))?;
             store::keep(KIND, choice.name(), &outcome)?;
         }
     }
@@ -49,9 +49,11 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// Runs the trials of a program in the optimised build of this one.
-fn outcome(xtask: &Path, name: &str, folder: &Path, cache: &Path) -> Result<Outcome> {
+fn outcome(xtask: &Path, tree: &Tree, sample: usize) -> Result<Outcome> {
+    let name = tree.name.as_str();
     let mut command = Command::new(xtask);
-    command.current_dir(folder).args(["bench-inject", name]).arg(cache);
+    command.current_dir(&tree.folder).args(["bench-inject", name, &sample.to_string()]);
+    command.arg(leakproof::cache(tree));
     let (output, _) = run_measured(&mut command)?;
     if !output.status.success() {
         bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
@@ -59,9 +61,11 @@ fn outcome(xtask: &Path, name: &str, folder: &Path, cache: &Path) -> Result<Outc
     serde_json::from_slice(&output.stdout).context("the result of bench-inject")
 }
 
-/// `xtask bench-inject NAME CACHE`: the trials of the program in the current folder.
+/// `xtask bench-inject NAME SAMPLE CACHE`: the trials of the program in the current folder.
 pub fn measure(words: &[&str]) -> Result<()> {
-    let &[name, cache] = words else { bail!("usage: xtask bench-inject NAME CACHE") };
+    let &[name, sample, cache] = words else {
+        bail!("usage: xtask bench-inject NAME SAMPLE CACHE")
+    };
     let request = Request {
         cwd: std::env::current_dir()?,
         paths: vec!["compile_commands.json".into()],
@@ -70,7 +74,7 @@ pub fn measure(words: &[&str]) -> Result<()> {
     let project = Project::discover(&request)?;
     let options = LoadOptions { jobs: 0, cache: Some(PathBuf::from(cache)) };
     let modules = load(&project, &options, &Silent)?.modules;
-    let outcome = trial::run(name, modules, Library::shipped(), SAMPLE);
+    let outcome = trial::run(name, modules, Library::shipped(), sample.parse()?);
     println!("{}", serde_json::to_string(&Outcome { day: machine::today(), ..outcome })?);
     Ok(())
 }

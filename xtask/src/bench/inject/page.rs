@@ -32,7 +32,7 @@ fn page(rows: &[(String, Outcome)]) -> Result<String> {
          before it (*null*), after which the process ends or which are in `main` (*ends*: what is referenced \
          at exit is no leak), whose pointer was read from a global variable that is neither overwritten nor \
          released with its holder afterwards (*kept*), which release nothing from the heap (*no object*), and \
-         those of objects that leak already (*already*). Of the rest, up to {SAMPLE} per program are drawn with a \
+         those of objects that leak already (*already*). Of the rest, some (*deleted*; {SAMPLE} by default) are drawn with a \
          fixed seed. Some of them may be unreachable, or null on every path, so the share that is found \
          is a lower bound. *Local*, *given*, *global*: found of deleted, by where the function that releases has the pointer \
          from: a call or a local variable, a parameter (so it is a destructor), a global variable.\n\n\
