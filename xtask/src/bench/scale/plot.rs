@@ -59,7 +59,8 @@ pub fn draw(rows: &[Measured], law: Option<PowerLaw>) -> Result<String> {
     if let Some(law) = law {
         fitted(&mut out, &x, &y, law, points())?;
     }
-    for (i, series) in series.iter().enumerate() {
+    // The first one lies on top.
+    for (i, series) in series.iter().enumerate().rev() {
         dots(&mut out, &x, &y, series, i)?;
     }
     out.push_str("</svg>\n");
