@@ -9,7 +9,7 @@ use crate::finding;
 use crate::memo::Reuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
-use leakproof_findings::Finding;
+use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
@@ -253,11 +253,12 @@ fn judge(
     outcome.queries += 1;
     match session.solve(&exec.terms, candidate.condition, env.options.solver) {
         Answer::Unsat => outcome.infeasible += 1,
-        Answer::Unknown => {
-            // Undecided questions are counted and named, not reported: where the solver gives up,
-            // so would the reader.
+        Answer::Unknown(model) => {
             outcome.timeouts += 1;
             outcome.limited = Some("the solver gave up on a candidate".to_owned());
+            let finding = finding::build(env.program, exec, candidate, &model);
+            let assumed = finding.map(|f| Finding { evidence: Evidence::Assumed, ..f });
+            outcome.findings.extend(assumed);
         }
         Answer::Sat(model) => {
             outcome.findings.extend(finding::build(env.program, exec, candidate, &model));

@@ -23,8 +23,8 @@ pub enum Answer {
     /// Satisfiable, by these values.
     Sat(Assignment),
     Unsat,
-    /// A limit was met.
-    Unknown,
+    /// A limit was met. Of a path that may be possible: which of its conditions hold.
+    Unknown(Assignment),
 }
 
 /// Limits of one question. All count steps, so that the answer does not depend on how busy the

@@ -27,7 +27,7 @@ impl Session {
         let root = self.skeleton.literal(terms, formula);
         for _ in 0..limits.rounds {
             match self.skeleton.solve(root, limits.conflicts) {
-                None => return Answer::Unknown,
+                None => return Answer::Unknown(Assignment::default()),
                 Some(false) => return Answer::Unsat,
                 Some(true) => {}
             }
@@ -44,10 +44,17 @@ impl Session {
                     }
                     self.skeleton.exclude(&together);
                 }
-                Verdict::Unknown => return Answer::Unknown,
+                Verdict::Unknown => return self.undecided(terms, &needed),
             }
         }
-        Answer::Unknown
+        Answer::Unknown(Assignment::default())
+    }
+
+    /// What the skeleton says, which no values were found for.
+    fn undecided(&self, terms: &Terms, needed: &Needed) -> Answer {
+        let mut values = Assignment::default();
+        self.add_symbols(terms, needed, &mut values);
+        Answer::Unknown(values)
     }
 
     /// Conditions that decided which alternatives of an atom's operands were meant.

@@ -15,8 +15,10 @@ use rustc_hash::FxHashMap;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
-/// How often the exits of a function are split before its outcomes are told apart.
+/// How often the exits of a function are split before its outcomes are told apart, and how many
+/// terms that may take.
 const MAX_SPLITS: usize = 8;
+const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
@@ -136,8 +138,9 @@ impl Exec<'_> {
         let mut work: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
         work.reverse();
         let mut splits = MAX_SPLITS;
+        let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
         while let Some(o) = work.pop() {
-            match self.undecided_atom(&o.state).filter(|_| splits > 0) {
+            match self.undecided_atom(&o.state).filter(|_| splits > 0 && self.terms.len() < most) {
                 Some(atom) => {
                     splits -= 1;
                     let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
@@ -182,7 +185,10 @@ impl Exec<'_> {
         let literal = if truth { atom } else { self.terms.not(atom) };
         let pc = self.pcs.extend(&mut self.terms, o.state.pc, literal)?;
         let mut given = Assumption::new(atom, truth);
-        let cells = o.state.mem.iter().map(|(c, t)| (*c, *t)).collect::<Vec<_>>();
+        let told = o.state.mem.iter().filter(|((base, _), _)| {
+            !matches!(self.kind(*base), BaseKind::Var(_) | BaseKind::Values | BaseKind::Slot(_))
+        });
+        let cells: Vec<(Cell, Term)> = told.map(|(c, t)| (*c, *t)).collect();
         let mut state = State { pc, mem: o.state.mem.clone() };
         for (cell, t) in cells {
             let new = self.terms.assuming(t, &mut given);

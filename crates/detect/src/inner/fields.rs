@@ -102,8 +102,8 @@ struct Reader<'a> {
     returned: FxHashSet<ValueId>,
     /// Values that are addresses of pointer fields.
     addresses: FxHashMap<ValueId, Field>,
-    /// Structs that values point to, as far as their fields are used.
-    pointees: FxHashMap<ValueId, StructName>,
+    /// Structs that values point to, as far as their fields are used, with their sizes.
+    pointees: FxHashMap<ValueId, (u64, StructName)>,
 }
 
 impl<'a> Reader<'a> {
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
             if let InstKind::Offset { base, offset, indices, ty: Some(ty) } = &inst.kind
                 && let Some(name) = struct_name(self.module, *ty)
             {
-                self.pointees.entry(*base).or_insert_with(|| name.clone());
+                self.note_pointee(*base, *ty, &name);
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
                 if let (Some(at), Some(result)) = (field, inst.result) {
@@ -149,6 +149,19 @@ impl<'a> Reader<'a> {
         }));
     }
 
+    /// A pointer to a struct is also one to its first member: the struct around it counts.
+    fn note_pointee(&mut self, pointer: ValueId, ty: TypeId, name: &StructName) {
+        let size = struct_size(self.module, ty);
+        let known = self.pointees.entry(pointer).or_insert_with(|| (size, name.clone()));
+        if size > known.0 {
+            *known = (size, name.clone());
+        }
+    }
+
+    fn pointee(&self, pointer: &ValueId) -> Option<&StructName> {
+        self.pointees.get(pointer).map(|(_, name)| name)
+    }
+
     fn read(&self, survey: &mut Survey) {
         for (address, field) in &self.addresses {
             for &user in self.users(*address) {
@@ -158,7 +171,7 @@ impl<'a> Reader<'a> {
         for (_, inst) in self.insts() {
             match &inst.kind {
                 InstKind::MemCopy { dst, src, .. } => {
-                    let copied = [dst, src].into_iter().filter_map(|v| self.pointees.get(v));
+                    let copied = [dst, src].into_iter().filter_map(|v| self.pointee(v));
                     survey.copied.extend(copied.cloned());
                 }
                 InstKind::Call { callee, args, .. } => self.read_release(survey, callee, args),
@@ -302,7 +315,7 @@ impl<'a> Reader<'a> {
     /// A call that releases a struct whose fields this function knows.
     fn read_release(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
         for (n, arg) in args.iter().enumerate() {
-            let Some(of) = self.pointees.get(arg) else { continue };
+            let Some(of) = self.pointee(arg) else { continue };
             if self.calls.fate(self.module, callee, n) != Fate::Released {
                 continue;
             }
@@ -331,6 +344,14 @@ fn struct_name(module: &Module, ty: TypeId) -> Option<StructName> {
             Some(format!("{name} {size} {}", members.join(" ")).into())
         }
         _ => None,
+    }
+}
+
+fn struct_size(module: &Module, ty: TypeId) -> u64 {
+    match &module.types[ty] {
+        SourceType::Const { of } => struct_size(module, *of),
+        SourceType::Struct { size, .. } => *size,
+        _ => 0,
     }
 }
 

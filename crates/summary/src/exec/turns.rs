@@ -204,19 +204,17 @@ impl Exec<'_> {
 
     fn loop_symbol(&mut self, old: Option<Term>, t: Term, lhs: Term, rhs: Term, loc: Loc) -> Term {
         let bits = self.terms.bits(t);
-        let step = self.terms.as_signed(rhs).filter(|_| old == Some(lhs));
+        let carried = old.is_some_and(|o| o == lhs || self.terms.alternatives(o).contains(&lhs));
+        let step = self.terms.as_signed(rhs).filter(|_| carried);
         let (lo, hi) = signed_limits(bits);
-        let range = match (step, old) {
-            (Some(s), Some(o)) => {
-                let (start_lo, start_hi) = self.terms.range(o);
-                if s > 0 {
-                    Some((start_lo.saturating_add(s).min(hi), hi))
-                } else {
-                    Some((lo, start_hi.saturating_add(s).max(lo)))
-                }
+        let range = step.map(|s| {
+            let (start_lo, start_hi) = self.terms.range(lhs);
+            if s > 0 {
+                (start_lo.saturating_add(s).min(hi), hi)
+            } else {
+                (lo, start_hi.saturating_add(s).max(lo))
             }
-            _ => None,
-        };
+        });
         self.symbol_in(bits, range, What::Loop, "", loc)
     }
 }
