@@ -4,6 +4,9 @@
 //!     cargo xtask bench program [PROJECT...]    docs/benchmarks/program.md from a real run
 //!     cargo xtask bench validate                docs/benchmarks/validate.md from a real run
 //!     cargo xtask bench injected FOLDER [PROGRAM...]  docs/benchmarks/injected.md from a real run
+//!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
+//!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
+//!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -19,12 +22,18 @@ fn main() -> Result<()> {
         ["bench", "program", projects @ ..] => bench::program::run(projects),
         ["bench", "validate"] => bench::validate::run(),
         ["bench", "injected", folder, programs @ ..] => bench::injected::run(folder, programs),
+        ["bench", "scale", rest @ ..] => bench::scale::run(rest),
+        ["bench", "peers", rest @ ..] => bench::peers::run(rest),
+        ["bench", "inject", rest @ ..] => bench::inject::run(rest),
+        ["bench-inject", rest @ ..] => bench::inject::measure(rest),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend|program [PROJECT...] | bench validate | \
-             bench injected FOLDER [PROGRAM...] | fixtures [-v] [FILTER])"
+             bench injected FOLDER [PROGRAM...] | bench scale|peers|inject [PROGRAM...] \
+             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
+             fixtures [-v] [FILTER])"
         ),
     }
 }

@@ -4,17 +4,18 @@
 //! load (our own CPU time apart from clang's); a warm load. The medians of the rounds go into
 //! `docs/benchmarks/frontend.md`.
 
+use super::compile::compile_all;
 use super::load::LoadCost;
 use super::measure::{children_cpu, median, run_with_peak};
-use super::projects::{BenchProject, PROJECTS};
+use super::projects::BenchProject;
+use super::recipes::PROJECTS;
 use super::{release_xtask, root, source_lines, work_folder};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::clang::Clang;
-use leakproof_frontend::{Project, Request, SourceKind, Unit};
-use std::collections::BTreeSet;
+use leakproof_frontend::{Project, Request};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const ROUNDS: usize = 3;
 
@@ -109,39 +110,6 @@ fn load_once(xtask: &Path, folder: &Path, cache: &Path) -> Result<(LoadCost, f64
     command.current_dir(folder).args(["bench-load", "compile_commands.json"]).arg(cache);
     let (output, peak) = run_with_peak(&mut command)?;
     Ok((serde_json::from_slice(&output)?, peak))
-}
-
-/// `clang -O0 -c` on every unit, as many at once as there are cores. Returns those that fail.
-fn compile_all(project: &Project) -> Result<BTreeSet<String>> {
-    let units = &project.units;
-    let clang = Clang::locate()?;
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let failed = std::sync::Mutex::new(BTreeSet::new());
-    std::thread::scope(|scope| {
-        for _ in 0..leakproof_frontend::worker_count(0, units.len()) {
-            scope.spawn(|| {
-                while let Some(unit) =
-                    units.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-                {
-                    if !compile(&clang, unit)
-                        && let Ok(mut failed) = failed.lock()
-                    {
-                        failed.insert(project.name(unit));
-                    }
-                }
-            });
-        }
-    });
-    failed.into_inner().ok().context("a worker died")
-}
-
-fn compile(clang: &Clang, unit: &Unit) -> bool {
-    let language = if unit.kind == SourceKind::Cxx { "c++" } else { "c" };
-    let mut command = Command::new(&clang.path);
-    command.current_dir(&unit.directory).args(&unit.flags);
-    command.args(["-O0", "-w", "-Wno-everything", "-c", "-o", "/dev/null", "-x", language]);
-    command.arg(&unit.source).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|s| s.success())
 }
 
 fn percent(part: f64, whole: f64) -> String {

@@ -2,12 +2,22 @@
 //!
 //! Everything is kept below `target/bench`, so a second run measures without fetching again.
 
+mod compile;
+mod fit;
 pub mod frontend;
+pub mod inject;
 pub mod injected;
+mod leakproof;
 pub mod load;
-pub mod measure;
+mod machine;
+mod measure;
+pub mod peers;
 pub mod program;
 pub mod projects;
+mod recipes;
+pub mod scale;
+mod selection;
+mod store;
 pub mod validate;
 
 use anyhow::{Result, bail};
@@ -24,9 +34,12 @@ pub fn root() -> PathBuf {
 
 /// Where sources, builds and caches of benchmarks lie.
 pub fn work_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root().join("target"), PathBuf::from)
-        .join("bench")
+    target_folder().join("bench")
+}
+
+/// Where cargo builds.
+pub fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The optimised build of this program, in which the loading is measured.
@@ -36,9 +49,14 @@ pub fn release_xtask() -> Result<PathBuf> {
     if !cargo.status()?.success() {
         bail!("the release build of xtask failed");
     }
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release/xtask"))
+    Ok(target_folder().join("release/xtask"))
+}
+
+/// Writes a page of `docs/benchmarks`.
+pub fn write_page(name: &str, text: &str) -> Result<()> {
+    let folder = root().join("docs/benchmarks");
+    std::fs::create_dir_all(&folder)?;
+    Ok(std::fs::write(folder.join(name), text)?)
 }
 
 /// Lines of the units' main files.

@@ -4,8 +4,10 @@
 //! that come from the cache, against the number of instructions. The medians of the rounds go into
 //! `docs/benchmarks/program.md` with the exponent of the growth.
 
+use super::fit::power_law;
 use super::measure::{median, run_with_peak};
-use super::projects::{BenchProject, PROJECTS};
+use super::projects::BenchProject;
+use super::recipes::PROJECTS;
 use super::{release_xtask, root, source_lines, work_folder};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::usage::Usage;
@@ -173,15 +175,8 @@ fn page(rows: &[Row]) -> Result<String> {
     Ok(out)
 }
 
-/// The slope of the line through (log instructions, log cost); fewer than five points say nothing.
+/// The exponent of the growth over programs whose cost the clock can measure.
 fn growth(rows: &[Row]) -> Option<f64> {
     let measurable = rows.iter().filter(|r| r.cost.total() >= 0.05);
-    let points: Vec<(f64, f64)> =
-        measurable.map(|r| ((r.cost.instructions as f64).ln(), r.cost.total().ln())).collect();
-    let n = points.len() as f64;
-    let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / n;
-    let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
-    let covariance: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
-    let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
-    (points.len() >= 5 && variance > 0.0).then(|| covariance / variance)
+    power_law(measurable.map(|r| (r.cost.instructions as f64, r.cost.total()))).map(|l| l.exponent)
 }

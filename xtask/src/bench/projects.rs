@@ -1,4 +1,4 @@
-//! Real programs of different build systems: where they come from and how they are built.
+//! Fetching, configuring and building a real program, and recording how it is compiled.
 
 use super::work_folder;
 use anyhow::{Context, Result, bail};
@@ -19,72 +19,6 @@ pub struct BenchProject {
     /// The build, run by a shell and watched.
     pub build: &'static str,
 }
-
-pub const PROJECTS: &[BenchProject] = &[
-    BenchProject {
-        name: "bzip2",
-        build_system: "make",
-        packages: &[],
-        configure: "make clean",
-        build: "make -j2 bzip2 bzip2recover",
-    },
-    BenchProject {
-        name: "zlib",
-        build_system: "own configure",
-        packages: &[],
-        configure: "./configure && make clean",
-        build: "make -j2",
-    },
-    BenchProject {
-        name: "json-c",
-        build_system: "cmake, ninja",
-        packages: &["cmake", "ninja-build"],
-        configure: "rm -rf out && cmake -G Ninja -S . -B out",
-        build: "ninja -C out",
-    },
-    BenchProject {
-        name: "pkgconf",
-        build_system: "meson, ninja",
-        packages: &["meson", "ninja-build"],
-        configure: "rm -rf out && meson setup out -Dtests=false",
-        build: "ninja -C out",
-    },
-    BenchProject {
-        name: "memcached",
-        build_system: "autotools",
-        packages: &["autoconf", "automake", "libevent-dev"],
-        configure: "([ -x configure ] || autoreconf -fi) && ./configure --disable-docs && make clean",
-        build: "make -j2 memcached",
-    },
-    BenchProject {
-        name: "htop",
-        build_system: "autotools",
-        packages: &["autoconf", "automake", "libncurses-dev"],
-        configure: "([ -x configure ] || ./autogen.sh) && ./configure && make clean",
-        build: "make -j2",
-    },
-    BenchProject {
-        name: "tmux",
-        build_system: "autotools",
-        packages: &[
-            "autoconf",
-            "automake",
-            "bison",
-            "libevent-dev",
-            "libncurses-dev",
-            "libutempter-dev",
-        ],
-        configure: "([ -x configure ] || autoreconf -fi) && ./configure --enable-utempter && make clean",
-        build: "make -j2",
-    },
-    BenchProject {
-        name: "openssh",
-        build_system: "autotools",
-        packages: &["autoconf", "automake", "libssl-dev", "zlib1g-dev"],
-        configure: "autoreconf -fi && ./configure && make clean",
-        build: "make -j2",
-    },
-];
 
 impl BenchProject {
     /// The folder with the project's compile database; fetched and built when it is not there yet.
