@@ -31,7 +31,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("clap", &["leakproof"]),
     ("indicatif", &["leakproof"]),
     ("ctrlc", &["leakproof"]),
-    ("rustix", &["leakproof-frontend", "leakproof-validate"]),
+    ("rustix", &["leakproof-frontend", "leakproof-validate", "xtask"]),
     ("tree-sitter", &["leakproof-fix"]),
     ("postcard", &["leakproof-frontend"]),
 ];

@@ -4,7 +4,7 @@ mod common;
 
 use common::jobs;
 use leakproof_findings::{
-    BaselineLeak, Report, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression,
+    BaselineLeak, Report, SuppressedBy, SuppressedLeak, Triage, UnusedSuppression, Validation,
 };
 use serde_json::Value;
 
@@ -31,6 +31,13 @@ fn complete() -> Report {
     let suppressed = report.leaks.pop().unwrap();
     report.stats.limited = report.skipped.clone();
     report.leaks[0].resource = true;
+    report.leaks[0].validation = Some(Validation {
+        reason: "a run reaches the leak".into(),
+        qualifier: Some("lost-at-point".into()),
+        witness: Some("leakproof-witnesses/1".into()),
+        runs: 3,
+        on_path: 1,
+    });
     report.triage = Triage {
         baseline: Some("base.json".into()),
         known: vec![known],
