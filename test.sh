@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . scripts/setup.sh
-# Build systems that the tests watch, and the sanitizer runtime that confirms witnesses.
+# Build systems that the tests watch, what applies a fix, and the sanitizer runtime that confirms
+# witnesses.
 # Chromium opens the HTML report.
-setup make cmake ninja-build libclang-rt-19-dev chromium chromium-driver
+setup make cmake ninja-build patch libclang-rt-19-dev chromium chromium-driver
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
