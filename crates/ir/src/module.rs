@@ -216,6 +216,23 @@ impl Module {
     pub fn file_name(&self, loc: Loc) -> &str {
         loc.file().and_then(|f| self.files.get(f)).map_or("", String::as_str)
     }
+
+    /// Whether a type is a pointer that leads to a struct, over however many pointers.
+    pub fn points_to_struct(&self, ty: TypeId) -> bool {
+        match &self.types[ty] {
+            SourceType::Pointer { to } => self.is_struct(*to) || self.points_to_struct(*to),
+            SourceType::Const { of } => self.points_to_struct(*of),
+            _ => false,
+        }
+    }
+
+    fn is_struct(&self, ty: TypeId) -> bool {
+        match &self.types[ty] {
+            SourceType::Struct { .. } => true,
+            SourceType::Const { of } => self.is_struct(*of),
+            _ => false,
+        }
+    }
 }
 
 impl Function {

@@ -11,7 +11,6 @@ use crate::state::State;
 use crate::summary::{Effect, Expr, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
 use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
-use leakproof_ir::{SourceType, TypeId};
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -314,7 +313,7 @@ impl Exec<'_> {
         let module = self.ctx.program.module(import.callee.module);
         let function = self.ctx.program.function(import.callee);
         let ty = function.params.get(index as usize).and_then(|p| p.ty);
-        if ty.is_some_and(|t| points_to_struct(module, t)) { at } else { self.place(call.loc) }
+        if ty.is_some_and(|t| module.points_to_struct(t)) { at } else { self.place(call.loc) }
     }
 
     /// Carries a release on along the fields through which the callee's loop or recursion goes.
@@ -403,21 +402,4 @@ fn freed_fields(summary: &Summary, root: Root) -> Vec<Slot> {
         }
     }
     fields
-}
-
-fn points_to_struct(module: &leakproof_ir::Module, t: TypeId) -> bool {
-    match &module.types[t] {
-        SourceType::Pointer { to } => is_struct(module, *to),
-        SourceType::Const { of } => points_to_struct(module, *of),
-        _ => false,
-    }
-}
-
-fn is_struct(module: &leakproof_ir::Module, t: TypeId) -> bool {
-    match &module.types[t] {
-        SourceType::Struct { .. } => true,
-        SourceType::Const { of } => is_struct(module, *of),
-        SourceType::Pointer { to } => is_struct(module, *to),
-        _ => false,
-    }
 }

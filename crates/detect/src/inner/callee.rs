@@ -2,7 +2,7 @@
 
 use super::fields::Made;
 use crate::schedule::Summaries;
-use leakproof_ir::{Callee, Module, SourceType, TypeId};
+use leakproof_ir::Callee;
 use leakproof_models::{Effect as ModelEffect, Library, Model, Returns, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
 use leakproof_summary::{Expr, Place, Ref, Root, Site, Slot, Summary};
@@ -32,11 +32,9 @@ enum Called<'a> {
 }
 
 impl<'a> Program<'a> {
-    fn called(&self, module: &Module, callee: &Callee) -> Called<'a> {
+    fn called(&self, module: u32, callee: &Callee) -> Called<'a> {
         let Callee::Direct(id) = *callee else { return Called::Unknown };
-        let index = self.program.modules().iter().position(|m| std::ptr::eq(m, module));
-        let Some(index) = index else { return Called::Unknown };
-        match self.program.resolve(index as u32, id) {
+        match self.program.resolve(module, id) {
             Target::Defined(f) => match self.summaries.get(f) {
                 Some(summary) => Called::Defined(f, summary),
                 None => Called::Unknown,
@@ -49,7 +47,7 @@ impl<'a> Program<'a> {
     }
 
     /// What the call does to argument `n`.
-    pub fn fate(&self, module: &Module, callee: &Callee, n: usize) -> Fate {
+    pub fn fate(&self, module: u32, callee: &Callee, n: usize) -> Fate {
         match self.called(module, callee) {
             Called::Unknown => Fate::Kept,
             Called::Library(model) => fate_by_model(model, n),
@@ -58,20 +56,20 @@ impl<'a> Program<'a> {
     }
 
     /// Whether the call releases argument `n` and knows nothing of what is in it.
-    pub fn is_plain_release(&self, module: &Module, callee: &Callee, n: usize) -> bool {
+    pub fn is_plain_release(&self, module: u32, callee: &Callee, n: usize) -> bool {
         match self.called(module, callee) {
             Called::Unknown => false,
             Called::Library(model) => fate_by_model(model, n) == Fate::Released,
             Called::Defined(f, _) => {
                 let (module, function) = (self.program.module(f.module), self.program.function(f));
                 let ty = function.params.get(n).and_then(|p| p.ty);
-                ty.is_none_or(|t| !points_to_struct(module, t))
+                ty.is_none_or(|t| !module.points_to_struct(t))
             }
         }
     }
 
     /// The object that a call returns, when it returns nothing else than that or null.
-    pub fn made_by_call(&self, at: Place, module: &Module, callee: &Callee) -> Option<Made> {
+    pub fn made_by_call(&self, at: Place, module: u32, callee: &Callee) -> Option<Made> {
         match self.called(module, callee) {
             Called::Unknown => None,
             Called::Library(model) => {
@@ -92,7 +90,7 @@ impl<'a> Program<'a> {
     pub fn stored_by_call(
         &self,
         at: Place,
-        module: &Module,
+        module: u32,
         callee: &Callee,
         n: usize,
     ) -> Option<Made> {
@@ -208,20 +206,4 @@ fn made_by_summary(summary: &Summary) -> Option<u32> {
         }
     }
     object
-}
-
-fn points_to_struct(module: &Module, ty: TypeId) -> bool {
-    match &module.types[ty] {
-        SourceType::Const { of } => points_to_struct(module, *of),
-        SourceType::Pointer { to } => is_struct(module, *to),
-        _ => false,
-    }
-}
-
-fn is_struct(module: &Module, ty: TypeId) -> bool {
-    match &module.types[ty] {
-        SourceType::Const { of } => is_struct(module, *of),
-        SourceType::Struct { .. } => true,
-        _ => false,
-    }
 }

@@ -46,6 +46,16 @@ struct Seen {
     refilled_in: FxHashSet<FuncRef>,
 }
 
+impl Seen {
+    /// Of all objects that the field was given the first in order is shown, whatever the order of
+    /// reading.
+    fn note(&mut self, made: Made) {
+        if self.made.as_ref().is_none_or(|known| made < *known) {
+            self.made = Some(made);
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct Survey {
     fields: BTreeMap<Field, Seen>,
@@ -203,8 +213,8 @@ impl<'a> Reader<'a> {
             }
             InstKind::Call { callee, args, .. } => {
                 for n in (0..args.len()).filter(|&n| args[n] == address) {
-                    match self.calls.stored_by_call(self.place(inst), self.module, callee, n) {
-                        Some(made) => survey.field(field).made = Some(made),
+                    match self.calls.stored_by_call(self.place(inst), self.me.module, callee, n) {
+                        Some(made) => survey.field(field).note(made),
                         None => survey.field(field).doubtful = true,
                     }
                 }
@@ -236,7 +246,7 @@ impl<'a> Reader<'a> {
                 }
                 InstKind::Call { callee, args, .. } => {
                     for n in (0..args.len()).filter(|&n| args[n] == v) {
-                        match self.calls.fate(self.module, callee, n) {
+                        match self.calls.fate(self.me.module, callee, n) {
                             Fate::Kept => survey.field(field).doubtful = true,
                             Fate::Released => {
                                 survey.field(field).released_in.insert(self.me);
@@ -280,11 +290,11 @@ impl<'a> Reader<'a> {
                 self.read_stored(survey, field, *otherwise, seen);
             }
             InstKind::Call { callee, .. } => {
-                let made = self.calls.made_by_call(self.place(inst), self.module, callee);
+                let made = self.calls.made_by_call(self.place(inst), self.me.module, callee);
                 match made.filter(|_| self.has_one_holder(v)) {
                     Some(made) => {
                         let seen = survey.field(field);
-                        seen.made = Some(made);
+                        seen.note(made);
                         seen.refilled_in.insert(self.me);
                     }
                     None => survey.field(field).doubtful = true,
@@ -302,7 +312,7 @@ impl<'a> Reader<'a> {
                 InstKind::Store { value, .. } if *value == v => stores += 1,
                 InstKind::Call { callee, args, .. } => {
                     let mut at = (0..args.len()).filter(|&n| args[n] == v);
-                    if at.any(|n| self.calls.fate(self.module, callee, n) == Fate::Kept) {
+                    if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Kept) {
                         return false;
                     }
                 }
@@ -316,12 +326,12 @@ impl<'a> Reader<'a> {
     fn read_release(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
         for (n, arg) in args.iter().enumerate() {
             let Some(of) = self.pointee(arg) else { continue };
-            if self.calls.fate(self.module, callee, n) != Fate::Released {
+            if self.calls.fate(self.me.module, callee, n) != Fate::Released {
                 continue;
             }
             survey.owner_released_in.insert((of.clone(), self.me));
             if let ValueKind::Param(param) = self.function.values[*arg].kind
-                && self.calls.is_plain_release(self.module, callee, n)
+                && self.calls.is_plain_release(self.me.module, callee, n)
             {
                 let of = of.clone();
                 survey.destructors.push(Destructor { function: self.me, param, of });
