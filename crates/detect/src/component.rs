@@ -89,7 +89,11 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
         let last = round + 1 == rounds;
         let mut next = FxHashMap::default();
         for &f in scc {
-            let (summary, outcome) = analyse_function(env, f, &members, recursive, &known, last);
+            let (mut summary, outcome) =
+                analyse_function(env, f, &members, recursive, &known, last);
+            if last && recursive && known.get(&f).is_some_and(|k| **k != summary) {
+                summary.returns_deeper = true;
+            }
             next.insert(f, Arc::new(summary));
             if last {
                 outcomes.push(outcome);

@@ -414,6 +414,7 @@ impl Exec<'_> {
             effects,
             opaque: false,
             never_returns: false,
+            returns_deeper: false,
         }
     }
 }

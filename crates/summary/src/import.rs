@@ -55,7 +55,11 @@ impl Exec<'_> {
         }
         if let Some(r) = summary.returns {
             let returns = import.values[r.0 as usize];
-            state.pc = self.pcs.extend(&mut self.terms, state.pc, returns)?;
+            match self.pcs.extend(&mut self.terms, state.pc, returns) {
+                Some(pc) => state.pc = pc,
+                None if summary.returns_deeper => {}
+                None => return None,
+            }
         }
         for effect in &summary.effects {
             self.import_effect(call, effect, &import, recursive, state);

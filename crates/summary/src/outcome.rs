@@ -84,6 +84,7 @@ impl Exec<'_> {
         for i in 0..self.exits.len() {
             let state = self.exits[i].state.clone();
             let value = self.exits[i].value.map(|v| self.pruned(&state, v));
+            let state = self.without_unreached(state, value);
             exits.push((state, value));
         }
         exits

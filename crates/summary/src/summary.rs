@@ -116,6 +116,8 @@ pub struct Summary {
     pub value: Option<Ref>,
     /// The condition under which the call returns at all; `None`: always.
     pub returns: Option<Ref>,
+    /// It recurses deeper than it was followed, and returns from there, too.
+    pub returns_deeper: bool,
     pub objects: Vec<NewObject>,
     pub effects: Vec<Effect>,
     /// Nothing is known: what it is given escapes.
