@@ -23,6 +23,8 @@ impl fmt::Display for StatsTable<'_> {
         for (name, took) in frontend.iter().chain(&self.effort.stages) {
             writeln!(f, "  {name:<26} {:>9.3} s", took.as_secs_f64())?;
         }
+        let Effort { functions, reused, .. } = self.effort;
+        writeln!(f, "  {:<26} {reused:>9} of {functions}", "functions from the cache")?;
         for (i, (name, took)) in self.effort.slowest.iter().enumerate() {
             let title = if i == 0 { "slowest functions" } else { "" };
             writeln!(f, "  {title:<26} {:>9.3} s  {name}", took.as_secs_f64())?;

@@ -6,9 +6,9 @@
 use crate::Options;
 use crate::audit::{self, Judgement};
 use crate::finding;
-use crate::memo::Reuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
+use crate::store::{Id, Reuse};
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
@@ -34,7 +34,7 @@ pub struct Env<'a> {
     pub options: &'a Options,
     pub summaries: &'a Summaries,
     pub watched: &'a audit::Watched,
-    /// What an earlier analysis found out.
+    /// What earlier analyses found out.
     pub reuse: Option<&'a Reuse<'a>>,
 }
 
@@ -44,6 +44,10 @@ pub struct Outcome {
     pub name: String,
     /// The function has an outcome already: this is from another run of it.
     pub again: bool,
+    /// An earlier analysis gave it.
+    pub reused: bool,
+    /// An error of ours; another run may go better.
+    pub failed: bool,
     pub findings: Vec<Finding>,
     pub instructions: u64,
     pub objects: u64,
@@ -60,43 +64,76 @@ pub struct Outcome {
     pub releaser: Option<Releaser>,
 }
 
-/// Analyses a component and publishes its summaries.
-pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
-    if let Some(outcomes) = taken_over(env, scc) {
-        return outcomes;
+impl Outcome {
+    /// Whether another run would give the same. The solver's limits count steps, except the last
+    /// one: a question that came near it may be answered another time.
+    pub fn is_lasting(&self, options: &Options) -> bool {
+        let limit = Duration::from_millis(u64::from(options.solver.milliseconds));
+        !self.failed && self.longest_question < limit
     }
+}
+
+/// Analyses a component, or finds out what an earlier analysis said, and publishes its summaries.
+pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
+    let Some(reuse) = env.reuse else { return publish(env, scc, run(env, scc), &[]) };
+    let key = reuse.key(env, scc);
+    if let Some(known) = key.and_then(|key| reuse.fetch(env, scc, &key)) {
+        let hashes: Vec<_> = known.iter().map(|k| Some(k.hash)).collect();
+        let results = known.into_iter().map(|k| (Arc::new(k.summary), k.outcome)).collect();
+        return publish(env, scc, results, &hashes);
+    }
+    let results = run(env, scc);
+    let hashes = reuse.keep(env, scc, key, &results);
+    publish(env, scc, results, &hashes)
+}
+
+/// What a function gave.
+type Result = (Arc<Summary>, Outcome);
+
+fn publish(
+    env: &Env<'_>,
+    scc: &[FuncRef],
+    results: Vec<Result>,
+    hashes: &[Option<Id>],
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(scc.len());
+    for (i, (summary, outcome)) in results.into_iter().enumerate() {
+        env.summaries.set(scc[i], summary, hashes.get(i).copied().flatten());
+        outcomes.push(outcome);
+    }
+    outcomes
+}
+
+/// Runs the functions of a component.
+fn run(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Result> {
     let members: FxHashSet<FuncRef> = scc.iter().copied().collect();
     let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
     let rounds = if recursive { ROUNDS } else { 1 };
     let mut known: FxHashMap<FuncRef, Arc<Summary>> = FxHashMap::default();
-    let mut outcomes = Vec::new();
+    let mut results = Vec::new();
     for round in 0..rounds {
         let last = round + 1 == rounds;
         let mut next = FxHashMap::default();
         for &f in scc {
             let (summary, outcome) = analyse_function(env, f, &members, recursive, &known, last);
-            next.insert(f, Arc::new(summary));
+            let summary = Arc::new(summary);
+            next.insert(f, summary.clone());
             if last {
-                outcomes.push(outcome);
+                results.push((summary, outcome));
             }
         }
         known = next;
     }
-    for (f, summary) in known {
-        env.summaries.set(f, summary);
-    }
-    outcomes
+    results
 }
 
-/// The results of a component that did not change since the analysis before.
-fn taken_over(env: &Env<'_>, scc: &[FuncRef]) -> Option<Vec<Outcome>> {
-    let known: Option<Vec<_>> = scc.iter().map(|&f| env.reuse?.get(f)).collect();
-    let outcomes = scc.iter().zip(known?).map(|(&f, (summary, findings))| {
-        env.summaries.set(f, summary);
-        let name = env.program.function(f).source_name.clone();
-        Outcome { name, findings, ..Outcome::default() }
-    });
-    Some(outcomes.collect())
+/// The summary that a call in `caller` of a finished function goes by. A function that the call graph does
+/// not expect there may or may not be finished: nothing is said about it.
+fn finished(env: &Env<'_>, caller: FuncRef, callee: FuncRef) -> Option<Arc<Summary>> {
+    match env.calls.callees_of(caller).binary_search(&callee) {
+        Ok(_) => env.summaries.get(callee),
+        Err(_) => Some(Arc::new(Summary::opaque())),
+    }
 }
 
 /// One more run of a finished function with objects planted in what it is given.
@@ -106,7 +143,23 @@ pub fn run_planted(
     planted: Vec<Planted>,
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
-    let summary_of = |g: FuncRef| env.summaries.get(g);
+    let Some(reuse) = env.reuse else { return run_with(env, f, planted, ask) };
+    let key = reuse.planted_key(env, f, &planted);
+    let known = key.and_then(|key| reuse.fetch_planted(env, f, &planted, &key));
+    known.or_else(|| {
+        let outcome = run_with(env, f, planted.clone(), ask)?;
+        key.and_then(|key| reuse.keep_planted(env, f, &planted, key, &outcome));
+        Some(outcome)
+    })
+}
+
+fn run_with(
+    env: &Env<'_>,
+    f: FuncRef,
+    planted: Vec<Planted>,
+    ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
+) -> Option<Outcome> {
+    let summary_of = |g: FuncRef| finished(env, f, g);
     let context = Context {
         program: env.program,
         calls: env.calls,
@@ -137,7 +190,7 @@ fn analyse_function(
     report: bool,
 ) -> (Summary, Outcome) {
     let summary_of = |g: FuncRef| {
-        if members.contains(&g) { known.get(&g).cloned() } else { env.summaries.get(g) }
+        if members.contains(&g) { known.get(&g).cloned() } else { finished(env, f, g) }
     };
     let context = Context {
         program: env.program,
@@ -152,6 +205,7 @@ fn analyse_function(
         let outcome = Outcome {
             name: env.program.function(f).source_name.clone(),
             limited: Some("internal error: the function was skipped".to_owned()),
+            failed: true,
             ..Outcome::default()
         };
         (Summary::opaque(), outcome)

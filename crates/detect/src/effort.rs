@@ -1,5 +1,6 @@
 //! How long an analysis took, and what took longest: for `--stats`, never part of the result.
 
+use crate::component::Outcome;
 use std::time::{Duration, Instant};
 
 /// How many of the slowest functions are kept.
@@ -13,6 +14,9 @@ pub struct Effort {
     pub slowest: Vec<(String, Duration)>,
     /// The question to the solver that took longest, and the function that it was about.
     pub question: Option<(String, Duration)>,
+    /// Functions, and those of them whose results an earlier analysis gave.
+    pub functions: u64,
+    pub reused: u64,
 }
 
 impl Effort {
@@ -25,14 +29,18 @@ impl Effort {
     }
 
     /// Takes note of a function.
-    pub fn function(&mut self, name: &str, took: Duration, question: Duration) {
+    pub fn function(&mut self, outcome: &Outcome) {
+        let Outcome { name, took, longest_question: question, .. } = outcome;
+        let (took, question) = (*took, *question);
+        self.functions += u64::from(!outcome.again);
+        self.reused += u64::from(!outcome.again && outcome.reused);
         let longest = self.question.as_ref().map_or(Duration::ZERO, |(_, d)| *d);
         if question > longest {
-            self.question = Some((name.to_owned(), question));
+            self.question = Some((name.clone(), question));
         }
         let shortest = self.slowest.get(SLOWEST - 1).map_or(Duration::ZERO, |(_, d)| *d);
         if took > shortest {
-            self.slowest.push((name.to_owned(), took));
+            self.slowest.push((name.clone(), took));
             self.slowest.sort_by_key(|(_, d)| std::cmp::Reverse(*d));
             self.slowest.truncate(SLOWEST);
         }

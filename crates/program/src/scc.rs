@@ -4,7 +4,7 @@
 //! roots are visited in index order and successors in list order. Never recurses.
 
 /// Adjacency in compressed rows: successors of `n` are `targets[starts[n]..starts[n + 1]]`.
-pub(crate) struct Graph {
+pub struct Graph {
     pub starts: Vec<u32>,
     pub targets: Vec<u32>,
 }
@@ -34,7 +34,7 @@ struct Tarjan<'g> {
 }
 
 /// Components in reverse topological order: every successor outside a component comes earlier.
-pub(crate) fn components(graph: &Graph) -> Vec<Vec<u32>> {
+pub fn components(graph: &Graph) -> Vec<Vec<u32>> {
     let n = graph.len();
     let mut t = Tarjan {
         graph,
