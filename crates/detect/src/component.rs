@@ -38,6 +38,21 @@ pub struct Env<'a> {
     pub reuse: Option<&'a Reuse<'a>>,
 }
 
+type SummaryOf<'a> = dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync + 'a;
+
+impl<'a> Env<'a> {
+    fn context(&self, summary_of: &'a SummaryOf<'a>, recursive: FxHashSet<FuncRef>) -> Context<'a> {
+        Context {
+            program: self.program,
+            calls: self.calls,
+            models: self.models,
+            summary_of,
+            recursive,
+            budget: self.options.budget,
+        }
+    }
+}
+
 /// What the analysis of one function gave.
 #[derive(Default)]
 pub struct Outcome {
@@ -160,14 +175,7 @@ fn run_with(
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
     let summary_of = |g: FuncRef| finished(env, f, g);
-    let context = Context {
-        program: env.program,
-        calls: env.calls,
-        models: env.models,
-        summary_of: &summary_of,
-        recursive: FxHashSet::default(),
-        budget: env.options.budget,
-    };
+    let context = env.context(&summary_of, FxHashSet::default());
     let work = || {
         let mut exec = Exec::new(&context, f)?;
         exec.planted = planted;
@@ -192,14 +200,8 @@ fn analyse_function(
     let summary_of = |g: FuncRef| {
         if members.contains(&g) { known.get(&g).cloned() } else { finished(env, f, g) }
     };
-    let context = Context {
-        program: env.program,
-        calls: env.calls,
-        models: env.models,
-        summary_of: &summary_of,
-        recursive: if recursive { members.clone() } else { FxHashSet::default() },
-        budget: env.options.budget,
-    };
+    let inside = if recursive { members.clone() } else { FxHashSet::default() };
+    let context = env.context(&summary_of, inside);
     let work = || run_function(env, &context, f, report);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {
@@ -244,11 +246,35 @@ fn run_function(
     }
     let called = !env.calls.callers_of(f).is_empty();
     let summary = if called { exec.summarise() } else { Summary::opaque() };
+    if report && !called && function.name != "main" && exec.leaves_objects_in_globals() {
+        let before = Arc::new(exec.summarise());
+        find_second_call(env, context, f, before, &mut outcome);
+    }
     if report && env.options.pairs {
         outcome.releaser = pairs::of_summary(env, f, &summary);
     }
     outcome.took = start.elapsed();
     (summary, outcome)
+}
+
+/// A function that others call may be called again. What it then overwrites of its own first call
+/// is reported as assumed: nobody knows who calls it and how often.
+fn find_second_call(
+    env: &Env<'_>,
+    context: &Context<'_>,
+    f: FuncRef,
+    before: Arc<Summary>,
+    outcome: &mut Outcome,
+) {
+    let Some(mut exec) = Exec::new(context, f) else { return };
+    exec.before = Some(before);
+    exec.run();
+    let candidates = exec.candidates_of_call_before();
+    let first = outcome.findings.len();
+    find_leaks(env, &mut exec, candidates, outcome);
+    for finding in &mut outcome.findings[first..] {
+        finding.evidence = Evidence::Assumed;
+    }
 }
 
 pub fn find_leaks(
@@ -260,7 +286,7 @@ pub fn find_leaks(
     let mut found = FxHashSet::default();
     let mut session = Session::new();
     let questions = in_turn(env, exec, candidates);
-    outcome.candidates = questions.len() as u64;
+    outcome.candidates += questions.len() as u64;
     for (turn, candidate) in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
         let exit = exec.exits[candidate.exit].loc;

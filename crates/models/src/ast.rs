@@ -18,7 +18,7 @@ pub struct Model {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub returns: Returns,
-    /// In the order in which they happen; conditions (`ArgIsNull`) come first.
+    /// In the order in which they happen; conditions (`IsNull`) come first.
     pub effects: Vec<Effect>,
     /// The outcome is a failure of the library or the system (`malloc` returning null).
     pub failure: bool,
@@ -98,9 +98,13 @@ pub enum Effect {
         callee: usize,
         args: Vec<CallArg>,
     },
-    /// The outcome is only taken when argument `n` is null / is not null.
-    ArgIsNull(usize),
-    ArgIsNonNull(usize),
+    /// The byte at `place` is not zero afterwards.
+    SetNonZero {
+        place: Place,
+    },
+    /// The outcome is only taken when `place` holds null (or there is no such place) / something.
+    IsNull(Place),
+    IsNonNull(Place),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

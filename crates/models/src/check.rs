@@ -43,14 +43,14 @@ fn ignored_alone(draft: &Draft) -> Parse<()> {
 }
 
 fn conditions_agree(draft: &Draft) -> Parse<()> {
-    for (i, (arg, null, pos)) in draft.conditions.iter().enumerate() {
-        for (earlier_arg, earlier_null, _) in &draft.conditions[..i] {
-            if arg == earlier_arg && null != earlier_null {
-                let message = format!("@{} both null and not", arg + 1);
+    for (i, (place, null, pos)) in draft.conditions.iter().enumerate() {
+        for (earlier, earlier_null, _) in &draft.conditions[..i] {
+            if place == earlier && null != earlier_null {
+                let message = format!("{place} both null and not");
                 return Err(Fault::contradiction(*pos, message));
             }
-            if arg == earlier_arg {
-                let message = format!("condition on @{} stated twice", arg + 1);
+            if place == earlier {
+                let message = format!("condition on {place} stated twice");
                 return Err(Fault::contradiction(*pos, message));
             }
         }
@@ -107,7 +107,7 @@ fn returned_arg(returns: Option<&Returns>) -> Option<Place> {
 
 fn not_through_null(draft: &Draft, effect: &Effect, pos: Pos) -> Parse<()> {
     let Some(Root::Arg(arg)) = touched(effect).map(|place| place.root) else { return Ok(()) };
-    if draft.conditions.iter().any(|(n, null, _)| *n == arg && *null) {
+    if draft.conditions.iter().any(|(at, null, _)| *at == Place::arg(arg) && *null) {
         let message = format!("an effect on @{}, which is null in this outcome", arg + 1);
         return Err(Fault::contradiction(pos, message));
     }
@@ -137,6 +137,7 @@ fn assigned(effect: &Effect) -> Option<&Place> {
         Effect::Alloc { place, .. }
         | Effect::Write { place }
         | Effect::SetNull { place }
+        | Effect::SetNonZero { place }
         | Effect::SetInside { place, .. } => Some(place),
         _ => None,
     }

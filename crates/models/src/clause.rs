@@ -13,8 +13,8 @@ pub(crate) struct Draft {
     /// `ignored` stands alone.
     pub ignored: Option<Pos>,
     pub returns: Option<(Returns, Pos)>,
-    /// Argument, whether it must be null, position.
-    pub conditions: Vec<(usize, bool, Pos)>,
+    /// Place, whether it must hold null, position.
+    pub conditions: Vec<(Place, bool, Pos)>,
     pub effects: Vec<(Effect, Pos)>,
 }
 
@@ -24,7 +24,7 @@ impl Draft {
         let conditions = self
             .conditions
             .into_iter()
-            .map(|(n, null, _)| if null { Effect::ArgIsNull(n) } else { Effect::ArgIsNonNull(n) });
+            .map(|(at, null, _)| if null { Effect::IsNull(at) } else { Effect::IsNonNull(at) });
         let effects = conditions.chain(self.effects.into_iter().map(|(e, _)| e)).collect();
         let returns = self.returns.map_or(Returns::Unknown, |(r, _)| r);
         Outcome { returns, effects, failure: self.failure }
@@ -35,7 +35,7 @@ const CLAUSE_WORDS: [&str; 10] =
     ["return", "noreturn", "ignored", "copies", "free", "take", "write", "move", "call", "if"];
 const RETURN_WORDS: [&str; 7] =
     ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "unknown"];
-const VALUE_WORDS: [&str; 3] = ["new", "null", "inside"];
+const VALUE_WORDS: [&str; 4] = ["new", "null", "nonzero", "inside"];
 const CONDITION_WORDS: [&str; 4] = ["null", "nonnull", "zero", "nonzero"];
 
 /// `[ok:|fail:] clause, clause`.
@@ -120,14 +120,17 @@ fn set_returns(draft: &mut Draft, returns: Returns, pos: Pos) -> Parse<()> {
 
 fn condition(p: &mut Parser<'_>, draft: &mut Draft) -> Parse<()> {
     let pos = p.pos();
-    let arg = p.arg()?;
+    let place = p.place()?;
+    if !matches!(place.root, Root::Arg(_)) {
+        return Err(Fault::contradiction(pos, "a condition is about an argument"));
+    }
     let word_pos = p.pos();
     let null = match p.word("`null` or `nonnull`")? {
         "null" | "zero" => true,
         "nonnull" | "nonzero" => false,
         other => return Err(unknown_word(other, word_pos, &CONDITION_WORDS)),
     };
-    draft.conditions.push((arg, null, pos));
+    draft.conditions.push((place, null, pos));
     Ok(())
 }
 
@@ -157,6 +160,7 @@ fn assignment(p: &mut Parser<'_>, draft: &mut Draft) -> Parse<()> {
             Effect::Alloc { place, family: p.family_suffix()?, zeroed }
         }
         "null" => Effect::SetNull { place },
+        "nonzero" => Effect::SetNonZero { place },
         "inside" => Effect::SetInside { place, arg: p.arg()? },
         other => return Err(unknown_word(other, word_pos, &VALUE_WORDS)),
     };

@@ -374,6 +374,9 @@ fn effect_args(effect: &mut Effect, f: &mut impl FnMut(&mut usize)) {
         | Effect::Take { place }
         | Effect::Write { place }
         | Effect::SetNull { place }
+        | Effect::SetNonZero { place }
+        | Effect::IsNull(place)
+        | Effect::IsNonNull(place)
         | Effect::MoveContents { from: place } => place_arg(place, f),
         Effect::SetInside { place, arg } => {
             place_arg(place, f);
@@ -387,7 +390,6 @@ fn effect_args(effect: &mut Effect, f: &mut impl FnMut(&mut usize)) {
                 }
             }
         }
-        Effect::ArgIsNull(n) | Effect::ArgIsNonNull(n) => f(n),
     }
 }
 

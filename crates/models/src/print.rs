@@ -18,10 +18,8 @@ fn outcome(outcome: &Outcome, labelled: bool) -> String {
         (true, false) => "ok: ",
         (true, true) => "fail: ",
     };
-    let (conditions, effects): (Vec<_>, Vec<_>) = outcome
-        .effects
-        .iter()
-        .partition(|e| matches!(e, Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_)));
+    let (conditions, effects): (Vec<_>, Vec<_>) =
+        outcome.effects.iter().partition(|e| matches!(e, Effect::IsNull(_) | Effect::IsNonNull(_)));
     let mut clauses: Vec<String> = conditions.into_iter().map(Effect::to_string).collect();
     match (&outcome.returns, effects.is_empty()) {
         (Returns::Unknown, false) => {}
@@ -84,8 +82,9 @@ impl fmt::Display for Effect {
                 let args: Vec<String> = args.iter().map(CallArg::to_string).collect();
                 write!(f, "call @{}({})", callee + 1, args.join(", "))
             }
-            Effect::ArgIsNull(n) => write!(f, "if @{} null", n + 1),
-            Effect::ArgIsNonNull(n) => write!(f, "if @{} nonnull", n + 1),
+            Effect::SetNonZero { place } => write!(f, "{place} = nonzero"),
+            Effect::IsNull(place) => write!(f, "if {place} null"),
+            Effect::IsNonNull(place) => write!(f, "if {place} nonnull"),
         }
     }
 }

@@ -103,10 +103,12 @@ fn effects() {
             zeroed: false
         }
     );
-    assert_eq!(effect("if @1 null"), Effect::ArgIsNull(0));
-    assert_eq!(effect("if @2 zero"), Effect::ArgIsNull(1));
-    assert_eq!(effect("if @2 nonnull"), Effect::ArgIsNonNull(1));
-    assert_eq!(effect("if @2 nonzero"), Effect::ArgIsNonNull(1));
+    assert_eq!(effect("if @1 null"), Effect::IsNull(arg(0, &[])));
+    assert_eq!(effect("if @2 zero"), Effect::IsNull(arg(1, &[])));
+    assert_eq!(effect("if @2 nonnull"), Effect::IsNonNull(arg(1, &[])));
+    assert_eq!(effect("if @2 nonzero"), Effect::IsNonNull(arg(1, &[])));
+    assert_eq!(effect("if *@1 null"), Effect::IsNull(arg(0, &[0])));
+    assert_eq!(effect("*@1 = nonzero"), Effect::SetNonZero { place: arg(0, &[0]) });
     let args = vec![CallArg::Inside(0), CallArg::Unknown, CallArg::Arg(4)];
     assert_eq!(effect("call @4(inside @1, unknown, @5)"), Effect::Call { callee: 3, args });
     assert_eq!(effect("call @1()"), Effect::Call { callee: 0, args: vec![] });
@@ -136,7 +138,7 @@ fn outcomes_may_differ_in_what_they_leave_behind() {
 #[test]
 fn conditions_come_before_effects() {
     let outcome = one("free @1, if @2 zero, take @3");
-    assert!(matches!(outcome.effects[0], Effect::ArgIsNull(1)));
+    assert!(outcome.effects[0] == Effect::IsNull(arg(1, &[])));
     assert!(matches!(outcome.effects[1], Effect::Free { .. }));
     assert!(matches!(outcome.effects[2], Effect::Take { .. }));
 }

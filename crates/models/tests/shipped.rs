@@ -50,8 +50,7 @@ fn every_entry_keeps_the_promises_of_the_ast() {
         assert!(!model.outcomes.is_empty(), "{}", model.name);
         assert!(model.line > 0 && model.file.ends_with(".model"), "{}", model.name);
         for outcome in &model.outcomes {
-            let is_condition =
-                |e: &Effect| matches!(e, Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_));
+            let is_condition = |e: &Effect| matches!(e, Effect::IsNull(_) | Effect::IsNonNull(_));
             let first_effect = outcome.effects.iter().position(|e| !is_condition(e));
             let rest = &outcome.effects[first_effect.unwrap_or(outcome.effects.len())..];
             assert!(!rest.iter().any(is_condition), "{}: conditions come first", model.name);

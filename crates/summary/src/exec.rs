@@ -11,6 +11,7 @@ use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::planted::Planted;
 use crate::state::{Cell, PathConditions, Pc, State};
+use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
 use leakproof_guard::{Base, Cmp, SymInfo, Term, Terms};
@@ -138,11 +139,15 @@ pub struct Exec<'a> {
     pub stored: FxHashSet<Base>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
-    /// Instructions executed.
     /// Objects that the arguments hold at entry.
     pub planted: Vec<Planted>,
+    /// What an earlier call of the function did.
+    pub before: Option<Arc<Summary>>,
+    /// Objects of that call: so many are the first.
+    pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met, by what is wanted.
     pub(crate) favours: FxHashMap<(Term, bool), Term>,
+    /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
     /// Kept for those who have to judge releases.
@@ -202,6 +207,8 @@ impl<'a> Exec<'a> {
             stored: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
+            before: None,
+            objects_before: 0,
             favours: FxHashMap::default(),
             steps: 0,
             limit: None,
@@ -225,6 +232,7 @@ impl<'a> Exec<'a> {
     pub fn run(&mut self) {
         let mut state = State { pc: PathConditions::ROOT, mem: OrdMap::new() };
         self.plant(&mut state);
+        self.call_before(&mut state);
         let entry = Edge { state, phis: Vec::new(), loc: Loc::default(), jump: false };
         self.pending.entry(Body::ENTRY).or_default().push(entry);
         let items = self.cfg.items.clone();

@@ -4,6 +4,7 @@
 //! for callers and the objects that may leak at its exits. It does no IO and cannot fail: budgets
 //! are results.
 
+mod again;
 mod audit;
 mod call;
 mod cfg;

@@ -65,16 +65,16 @@ impl Exec<'_> {
         for outcome in &model.outcomes {
             let mut guard = Terms::TRUE;
             for effect in &outcome.effects {
-                let (n, null) = match effect {
-                    Effect::ArgIsNull(n) => (*n, true),
-                    Effect::ArgIsNonNull(n) => (*n, false),
+                let (place, null) = match effect {
+                    Effect::IsNull(place) => (place, true),
+                    Effect::IsNonNull(place) => (place, false),
                     _ => continue,
                 };
-                if let Some(&arg) = call.args.get(n) {
-                    let is_null = self.terms.is_null(arg);
-                    let wanted = if null { is_null } else { self.terms.not(is_null) };
-                    guard = self.terms.and2(guard, wanted);
-                }
+                let held = self.held_at(call, place, None, call.args.len(), state);
+                let held = held.first().copied();
+                let is_null = held.map_or(Terms::TRUE, |v| self.terms.is_null(v));
+                let wanted = if null { is_null } else { self.terms.not(is_null) };
+                guard = self.terms.and2(guard, wanted);
             }
             let guard = self.pcs.simplify(&mut self.terms, state.pc, guard);
             if guard != Terms::FALSE {
@@ -241,6 +241,14 @@ impl Exec<'_> {
                     self.store(state, to, Terms::NULL, at);
                 }
             }
+            Effect::SetNonZero { place } => {
+                if let Some(to) = self.location(call, place, returned, state) {
+                    let origin = Origin { what: What::Written, name: name.into(), at };
+                    let byte = SymInfo { bits: 8, range: None, nonzero: true, outside: false };
+                    let value = self.symbol(byte, origin);
+                    self.store(state, to, value, at);
+                }
+            }
             Effect::SetInside { place, arg } => {
                 let to = self.location(call, place, returned, state);
                 if let (Some(to), Some(&p)) = (to, call.args.get(*arg)) {
@@ -255,7 +263,7 @@ impl Exec<'_> {
                 }
             }
             Effect::Call { callee, args } => self.call_back(call, *callee, args, state),
-            Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_) => {}
+            Effect::IsNull(_) | Effect::IsNonNull(_) => {}
         }
     }
 

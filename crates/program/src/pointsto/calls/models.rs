@@ -127,8 +127,8 @@ impl<'a> Generator<'a> {
                 }
             }
             Effect::Call { callee, args } => self.call_back(site, model, *callee, args),
-            Effect::Free { .. } | Effect::SetNull { .. } => {}
-            Effect::ArgIsNull(_) | Effect::ArgIsNonNull(_) => {}
+            Effect::Free { .. } | Effect::SetNull { .. } | Effect::SetNonZero { .. } => {}
+            Effect::IsNull(_) | Effect::IsNonNull(_) => {}
         }
     }
 
