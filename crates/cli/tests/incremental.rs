@@ -127,8 +127,8 @@ fn nothing_is_run_again_when_nothing_changed() {
 fn a_change_that_callers_do_not_see_goes_no_further() {
     let s = three_files();
     check(&s, THREE);
-    assert_eq!(edited(&s, "leaf.c", "n > 5", "n > 6"), 1);
-    assert_eq!(edited(&s, "leaf.c", "n > 6", "n > 5"), 0, "the state before is still known");
+    assert_eq!(edited(&s, "leaf.c", "verbose(1)", "verbose(2)"), 1);
+    assert_eq!(edited(&s, "leaf.c", "verbose(2)", "verbose(1)"), 0, "the state before is known");
 }
 
 #[test]
@@ -156,7 +156,6 @@ fn functions_come_and_go() {
     assert_eq!(edited(&s, "middle.c", "static", "int new_one(int n) { return n; }\nstatic"), 1);
     assert_eq!(edited(&s, "middle.c", "int new_one(int n) { return n; }\n", ""), 0);
     assert_eq!(edited(&s, "top.c", "free(middle(n))", "middle(n)"), 1);
-    assert_eq!(edited(&s, "leaf.c", "verbose(1)", "unknown_function(1)"), 4);
 }
 
 #[test]

@@ -88,67 +88,89 @@ impl Outcome {
     }
 }
 
-/// Analyses a component, or finds out what an earlier analysis said, and publishes its summaries.
-pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
-    let Some(reuse) = env.reuse else { return publish(env, scc, run(env, scc), &[]) };
-    let key = reuse.key(env, scc);
-    if let Some(known) = key.and_then(|key| reuse.fetch(env, scc, &key)) {
-        let hashes: Vec<_> = known.iter().map(|k| Some(k.hash)).collect();
-        let results = known.into_iter().map(|k| (Arc::new(k.summary), k.outcome)).collect();
-        return publish(env, scc, results, &hashes);
-    }
-    let results = run(env, scc);
-    let hashes = reuse.keep(env, scc, key, &results);
-    publish(env, scc, results, &hashes)
+/// A summary, and what stands for it in the keys of callers: `None` when it has no form that can be
+/// kept.
+pub struct Known {
+    pub summary: Arc<Summary>,
+    pub hash: Option<Id>,
 }
 
-/// What a function gave.
-type Result = (Arc<Summary>, Outcome);
+/// One round over a component.
+#[derive(Default)]
+pub struct Round {
+    /// The component, when it is recursive.
+    members: FxHashSet<FuncRef>,
+    /// What the round before gave.
+    known: FxHashMap<FuncRef, Known>,
+    /// Findings are asked for.
+    pub last: bool,
+}
 
-fn publish(
-    env: &Env<'_>,
-    scc: &[FuncRef],
-    results: Vec<Result>,
-    hashes: &[Option<Id>],
-) -> Vec<Outcome> {
-    let mut outcomes = Vec::with_capacity(scc.len());
-    for (i, (summary, outcome)) in results.into_iter().enumerate() {
-        env.summaries.set(scc[i], summary, hashes.get(i).copied().flatten());
-        outcomes.push(outcome);
+impl Round {
+    /// A function that calls nobody but finished ones, or is itself finished.
+    fn only() -> Self {
+        Self { last: true, ..Self::default() }
+    }
+
+    pub fn is_member(&self, f: FuncRef) -> bool {
+        self.members.contains(&f)
+    }
+
+    /// The summary that a call in `caller` goes by. A function that the call graph does not expect
+    /// there may or may not be finished: nothing is said about it.
+    pub fn summary(&self, env: &Env<'_>, caller: FuncRef, f: FuncRef) -> Option<Arc<Summary>> {
+        if env.calls.callees_of(caller).binary_search(&f).is_err() {
+            return Some(Arc::new(Summary::opaque()));
+        }
+        match self.is_member(f) {
+            true => self.known.get(&f).map(|k| k.summary.clone()),
+            false => env.summaries.get(f),
+        }
+    }
+
+    /// What stands for the summary of a callee in keys; zero when there is none yet.
+    pub fn hash(&self, env: &Env<'_>, f: FuncRef) -> Option<Id> {
+        match self.is_member(f) {
+            true => self.known.get(&f).map_or(Some(Id::default()), |k| k.hash),
+            false => env.summaries.hash(f),
+        }
+    }
+}
+
+/// Analyses a component and publishes its summaries.
+pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
+    let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
+    let members = if recursive { scc.iter().copied().collect() } else { FxHashSet::default() };
+    let rounds = if recursive { ROUNDS } else { 1 };
+    let mut round = Round { members, ..Round::default() };
+    let mut outcomes = Vec::new();
+    for number in 1..=rounds {
+        round.last = number == rounds;
+        let results: Vec<(Known, Outcome)> = scc.iter().map(|&f| known(env, &round, f)).collect();
+        round.known.clear();
+        for (&f, (known, outcome)) in scc.iter().zip(results) {
+            round.known.insert(f, known);
+            if round.last {
+                outcomes.push(outcome);
+            }
+        }
+    }
+    for (f, known) in round.known {
+        env.summaries.set(f, known);
     }
     outcomes
 }
 
-/// Runs the functions of a component.
-fn run(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Result> {
-    let members: FxHashSet<FuncRef> = scc.iter().copied().collect();
-    let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
-    let rounds = if recursive { ROUNDS } else { 1 };
-    let mut known: FxHashMap<FuncRef, Arc<Summary>> = FxHashMap::default();
-    let mut results = Vec::new();
-    for round in 0..rounds {
-        let last = round + 1 == rounds;
-        let mut next = FxHashMap::default();
-        for &f in scc {
-            let (summary, outcome) = analyse_function(env, f, &members, recursive, &known, last);
-            let summary = Arc::new(summary);
-            next.insert(f, summary.clone());
-            if last {
-                results.push((summary, outcome));
-            }
-        }
-        known = next;
+/// One function in one round: what an earlier analysis said, or a run.
+fn known(env: &Env<'_>, round: &Round, f: FuncRef) -> (Known, Outcome) {
+    let key = env.reuse.and_then(|reuse| Some((reuse, reuse.key(env, round, f)?)));
+    if let Some(found) = key.and_then(|(reuse, key)| reuse.fetch(env, round, f, &key)) {
+        return found;
     }
-    results
-}
-
-/// The summary that a call in `caller` of a finished function goes by. A function that the call graph does
-/// not expect there may or may not be finished: nothing is said about it.
-fn finished(env: &Env<'_>, caller: FuncRef, callee: FuncRef) -> Option<Arc<Summary>> {
-    match env.calls.callees_of(caller).binary_search(&callee) {
-        Ok(_) => env.summaries.get(callee),
-        Err(_) => Some(Arc::new(Summary::opaque())),
-    }
+    let (summary, outcome) = analyse_function(env, round, f);
+    let key = key.map(|(_, key)| key);
+    let hash = env.reuse.and_then(|reuse| reuse.keep(env, round, f, key, &summary, &outcome));
+    (Known { summary: Arc::new(summary), hash }, outcome)
 }
 
 /// One more run of a finished function with objects planted in what it is given.
@@ -158,23 +180,25 @@ pub fn run_planted(
     planted: Vec<Planted>,
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
-    let Some(reuse) = env.reuse else { return run_with(env, f, planted, ask) };
-    let key = reuse.planted_key(env, f, &planted);
-    let known = key.and_then(|key| reuse.fetch_planted(env, f, &planted, &key));
+    let round = Round::only();
+    let Some(reuse) = env.reuse else { return run_with(env, &round, f, planted, ask) };
+    let key = reuse.planted_key(env, &round, f, &planted);
+    let known = key.and_then(|key| reuse.fetch_planted(env, &round, f, &planted, &key));
     known.or_else(|| {
-        let outcome = run_with(env, f, planted.clone(), ask)?;
-        key.and_then(|key| reuse.keep_planted(env, f, &planted, key, &outcome));
+        let outcome = run_with(env, &round, f, planted.clone(), ask)?;
+        key.and_then(|key| reuse.keep_planted(env, &round, f, &planted, key, &outcome));
         Some(outcome)
     })
 }
 
 fn run_with(
     env: &Env<'_>,
+    round: &Round,
     f: FuncRef,
     planted: Vec<Planted>,
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
-    let summary_of = |g: FuncRef| finished(env, f, g);
+    let summary_of = |g: FuncRef| round.summary(env, f, g);
     let context = env.context(&summary_of, FxHashSet::default());
     let work = || {
         let mut exec = Exec::new(&context, f)?;
@@ -188,21 +212,11 @@ fn run_with(
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }
 
-/// One function in one round. A panic skips the function with a note.
-fn analyse_function(
-    env: &Env<'_>,
-    f: FuncRef,
-    members: &FxHashSet<FuncRef>,
-    recursive: bool,
-    known: &FxHashMap<FuncRef, Arc<Summary>>,
-    report: bool,
-) -> (Summary, Outcome) {
-    let summary_of = |g: FuncRef| {
-        if members.contains(&g) { known.get(&g).cloned() } else { finished(env, f, g) }
-    };
-    let inside = if recursive { members.clone() } else { FxHashSet::default() };
-    let context = env.context(&summary_of, inside);
-    let work = || run_function(env, &context, f, report);
+/// Runs one function in one round. A panic skips the function with a note.
+fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
+    let summary_of = |g: FuncRef| round.summary(env, f, g);
+    let context = env.context(&summary_of, round.members.clone());
+    let work = || run_function(env, &context, f, round.last);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {
             name: env.program.function(f).source_name.clone(),

@@ -1,7 +1,7 @@
 //! Runs components bottom-up: a level at a time, the components of a level in parallel.
 
 use crate::Options;
-use crate::component::{self, Outcome};
+use crate::component::{self, Known, Outcome};
 use crate::inner;
 use crate::store::{Id, Reuse};
 use leakproof_models::Library;
@@ -14,16 +14,10 @@ use std::sync::{Arc, OnceLock};
 /// Deep terms and deep expressions in source need a deep stack.
 const STACK_BYTES: usize = 512 << 20;
 
-struct Slot {
-    summary: Arc<Summary>,
-    /// Stands for what callers see of it; `None` when it has no form that can be kept.
-    hash: Option<Id>,
-}
-
 /// Summaries of finished functions, written once each.
 pub struct Summaries {
     index: FxHashMap<FuncRef, usize>,
-    slots: Vec<OnceLock<Slot>>,
+    slots: Vec<OnceLock<Known>>,
 }
 
 impl Summaries {
@@ -43,10 +37,10 @@ impl Summaries {
         self.slots[*self.index.get(&f)?].get()?.hash
     }
 
-    pub fn set(&self, f: FuncRef, summary: Arc<Summary>, hash: Option<Id>) {
+    pub fn set(&self, f: FuncRef, known: Known) {
         if let Some(&i) = self.index.get(&f) {
             // A function belongs to one component and is finished once.
-            let _ = self.slots[i].set(Slot { summary, hash });
+            let _ = self.slots[i].set(known);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Results of earlier analyses, by what they were made of.
 //!
-//! A component of the call graph is found again when everything that its analysis looked at is the same: its
-//! functions, what they refer to, whom they call, and what the summaries of those say (`reuse` makes
+//! The run of a function is found again when everything that it looked at is the same: the
+//! function, what it refers to, whom it calls, and what the summaries of those say (`reuse` makes
 //! the key of all that). An edit that does not change a function's summary therefore goes no
 //! further than that function. No input or output: a store is filled from packs of bytes, one per
 //! module, and gives back those that changed.
@@ -21,8 +21,7 @@ pub use reuse::Reuse;
 use pack::Pack;
 use std::sync::{Mutex, PoisonError};
 
-/// What is known, one pack per module of the program. Packs only help to find entries: a component is
-/// kept in that of its first function.
+/// What is known, one pack per module of the program.
 #[derive(Default)]
 pub struct Store {
     packs: Vec<Mutex<Pack>>,

@@ -1,22 +1,22 @@
-//! Finds and keeps what the analysis of a component gave.
+//! Finds and keeps what the analysis of a function gave.
 //!
-//! The key of a component covers everything that its analysis may look at: this code, models and options,
-//! the functions' bodies with types, constants and declarations that they refer to (`names`), whom
-//! calls through pointers may reach, whether somebody calls it, and the summaries of callees. Only
-//! lines are left out, as far as they are the same counted from the function's start: findings name
-//! absolute lines, so a component that has some is only found again when nothing that they speak of
-//! has moved.
+//! The key of a run covers everything that it may look at: this code, models and options, the function's
+//! body with types, constants and declarations that it refers to (`names`), whom calls through
+//! pointers may reach, whether somebody calls it, and the summaries of callees; within a recursive component
+//! those of the round before. Only lines are left out, as far as they are the same counted from
+//! the function's start: findings name absolute lines, so a function that has some is only found again when
+//! nothing that they speak of has moved.
 
 use super::digest::{Id, hash};
 use super::names::Names;
 use super::wire::{self, Wire};
 use super::{Store, result};
-use crate::component::{Env, Outcome};
+use crate::component::{Env, Known, Outcome, Round};
 use crate::pairs::{self, Pair};
 use leakproof_findings::Finding;
 use leakproof_ir::{Callee, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
-use leakproof_summary::{Planted, Summary};
+use leakproof_summary::{NewObject, Planted, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,26 +29,14 @@ pub struct Reuse<'a> {
     common: Id,
 }
 
-/// What a function gave.
-pub struct Fetched {
-    pub summary: Summary,
-    pub hash: Id,
-    pub outcome: Outcome,
-}
-
-/// A component as it is stored.
+/// A run as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Entry {
-    members: Vec<Member>,
-    /// Where the functions that findings may name stood.
-    positions: Id,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Member {
     wire: Wire,
     hash: Id,
     outcome: Stored,
+    /// Where the functions that findings may name stood.
+    positions: Id,
 }
 
 /// A run with planted objects as it is stored.
@@ -74,33 +62,34 @@ impl<'a> Reuse<'a> {
         Self { names: Names::of(program), store, common: env.id() }
     }
 
-    /// The key of a component; `None` when it cannot be kept.
-    pub fn key(&self, env: &Env<'_>, scc: &[FuncRef]) -> Option<Id> {
-        if scc.iter().any(|f| env.watched.contains_key(f)) {
+    /// The key of a run; `None` when it cannot be kept.
+    pub fn key(&self, env: &Env<'_>, round: &Round, f: FuncRef) -> Option<Id> {
+        if round.last && env.watched.contains_key(&f) {
             return None;
         }
         let mut text = self.common.to_vec();
-        for &f in scc {
-            self.describe(env, f, scc, &mut text)?;
-        }
+        self.describe(env, round, f, &mut text)?;
         Some(hash(&text))
     }
 
     /// The key of a run with planted objects.
-    pub fn planted_key(&self, env: &Env<'_>, f: FuncRef, planted: &[Planted]) -> Option<Id> {
+    pub fn planted_key(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        planted: &[Planted],
+    ) -> Option<Id> {
         let mut text = [&b"planted"[..], &self.common].concat();
-        self.describe(env, f, &[], &mut text)?;
+        self.describe(env, round, f, &mut text)?;
         // Objects as a function would have them that makes all of them.
-        let objects = planted.iter().map(|p| leakproof_summary::NewObject {
+        let objects = planted.iter().map(|p| NewObject {
             family: p.family.clone(),
             trace: p.trace.clone(),
             assumed: true,
         });
-        let wire = Wire::store(
-            &self.names,
-            &Summary { objects: objects.collect(), ..Summary::default() },
-        )?;
-        text.extend(wire.hash()?);
+        let summary = Summary { objects: objects.collect(), ..Summary::default() };
+        text.extend(Wire::store(&self.names, &summary)?.hash()?);
         for p in planted {
             text.extend(p.param.to_le_bytes());
             text.extend(p.offset.to_le_bytes());
@@ -108,24 +97,16 @@ impl<'a> Reuse<'a> {
         Some(hash(&text))
     }
 
-    fn describe(
-        &self,
-        env: &Env<'_>,
-        f: FuncRef,
-        scc: &[FuncRef],
-        text: &mut Vec<u8>,
-    ) -> Option<()> {
+    fn describe(&self, env: &Env<'_>, round: &Round, f: FuncRef, text: &mut Vec<u8>) -> Option<()> {
         text.extend(self.names.body(f)?);
-        text.push(u8::from(!env.calls.callers_of(f).is_empty()));
+        text.extend([u8::from(round.last), u8::from(!env.calls.callers_of(f).is_empty())]);
         self.describe_indirect(env, f, text)?;
         let callees = env.calls.callees_of(f);
         text.extend((callees.len() as u32).to_le_bytes());
-        for callee in callees {
-            text.extend(self.names.function(*callee)?);
-            match scc.iter().position(|m| m == callee) {
-                Some(i) => text.extend((i as u32).to_le_bytes()),
-                None => text.extend(env.summaries.hash(*callee)?),
-            }
+        for &callee in callees {
+            text.extend(self.names.function(callee)?);
+            text.push(u8::from(round.is_member(callee)));
+            text.extend(round.hash(env, callee)?);
         }
         Some(())
     }
@@ -148,78 +129,58 @@ impl<'a> Reuse<'a> {
         Some(())
     }
 
-    /// What is known of a component, per function.
-    pub fn fetch(&self, env: &Env<'_>, scc: &[FuncRef], key: &Id) -> Option<Vec<Fetched>> {
-        let bytes = self.store.get(scc[0].module, key)?;
-        let entry: Entry = postcard::from_bytes(&bytes).ok()?;
-        let (pairs, members) = (env.options.pairs, entry.members);
-        if members.len() != scc.len() || !members.iter().all(|m| m.outcome.answers(pairs)) {
+    /// What is known of a run.
+    pub fn fetch(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        key: &Id,
+    ) -> Option<(Known, Outcome)> {
+        let entry: Entry = postcard::from_bytes(&self.store.get(f.module, key)?).ok()?;
+        let pairs = env.options.pairs && round.last;
+        let moved = || entry.positions != self.positions(env, round, f, &[]);
+        if !entry.outcome.answers(pairs) || entry.outcome.names_lines(pairs) && moved() {
             return None;
         }
-        let placed = members.iter().any(|m| m.outcome.names_lines(pairs));
-        if placed && entry.positions != self.positions(env, scc, &[]) {
-            return None;
-        }
-        let fetched = scc.iter().zip(members).map(|(&f, m)| {
-            let summary = m.wire.fetch(&self.names)?;
-            let outcome = m.outcome.fetch(env, f, &summary)?;
-            Some(Fetched { summary, hash: m.hash, outcome })
-        });
-        fetched.collect()
+        let summary = Arc::new(entry.wire.fetch(&self.names)?);
+        let outcome = entry.outcome.fetch(env, f, &summary)?;
+        Some((Known { summary, hash: Some(entry.hash) }, outcome))
     }
 
-    /// Keeps what a component gave; says how callers are to refer to its summaries.
+    /// Keeps what a run gave; says what stands for the summary in keys of callers.
     pub fn keep(
         &self,
         env: &Env<'_>,
-        scc: &[FuncRef],
+        round: &Round,
+        f: FuncRef,
         key: Option<Id>,
-        results: &[(Arc<Summary>, Outcome)],
-    ) -> Vec<Option<Id>> {
-        let wires = results.iter().map(|(summary, _)| {
-            let wire = Wire::store(&self.names, summary)?;
-            let hash = wire.hash()?;
-            Some((wire, hash))
-        });
-        let wires: Vec<Option<(Wire, Id)>> = wires.collect();
-        let hashes = wires.iter().map(|w| w.as_ref().map(|(_, hash)| *hash)).collect();
-        let lasting = results.iter().all(|(_, o)| o.is_lasting(env.options));
-        if let (Some(key), true) = (key, lasting) {
-            self.put(env, scc, key, wires, results);
+        summary: &Summary,
+        outcome: &Outcome,
+    ) -> Option<Id> {
+        let wire = Wire::store(&self.names, summary)?;
+        let hash = wire.hash()?;
+        if let Some(key) = key.filter(|_| outcome.is_lasting(env.options)) {
+            let outcome = Stored::of(outcome, env.options.pairs && round.last)?;
+            let placed = outcome.names_lines(true);
+            let positions = if placed { self.positions(env, round, f, &[]) } else { Id::default() };
+            let entry = Entry { wire, hash, outcome, positions };
+            self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
-        hashes
-    }
-
-    fn put(
-        &self,
-        env: &Env<'_>,
-        scc: &[FuncRef],
-        key: Id,
-        wires: Vec<Option<(Wire, Id)>>,
-        results: &[(Arc<Summary>, Outcome)],
-    ) -> Option<()> {
-        let members = wires.into_iter().zip(results).map(|(wire, (_, outcome))| {
-            let (wire, hash) = wire?;
-            Some(Member { wire, hash, outcome: Stored::of(outcome, env.options.pairs)? })
-        });
-        let members = members.collect::<Option<Vec<Member>>>()?;
-        let placed = members.iter().any(|m| m.outcome.names_lines(true));
-        let positions = if placed { self.positions(env, scc, &[]) } else { Id::default() };
-        let bytes = postcard::to_stdvec(&Entry { members, positions }).ok()?;
-        self.store.put(scc[0].module, key, bytes);
-        Some(())
+        Some(hash)
     }
 
     pub fn fetch_planted(
         &self,
         env: &Env<'_>,
+        round: &Round,
         f: FuncRef,
         planted: &[Planted],
         key: &Id,
     ) -> Option<Outcome> {
         let entry: PlantedEntry = postcard::from_bytes(&self.store.get(f.module, key)?).ok()?;
         let moved = entry.outcome.names_lines(false)
-            && entry.positions != self.positions(env, &[f], planted);
+            && entry.positions != self.positions(env, round, f, planted);
         if moved {
             return None;
         }
@@ -230,6 +191,7 @@ impl<'a> Reuse<'a> {
     pub fn keep_planted(
         &self,
         env: &Env<'_>,
+        round: &Round,
         f: FuncRef,
         planted: &[Planted],
         key: Id,
@@ -237,19 +199,19 @@ impl<'a> Reuse<'a> {
     ) -> Option<()> {
         if outcome.is_lasting(env.options) {
             let stored = Stored::of(outcome, false)?;
-            let positions = self.positions(env, &[f], planted);
+            let positions = self.positions(env, round, f, planted);
             let entry = PlantedEntry { outcome: stored, positions };
             self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
         Some(())
     }
 
-    /// Where the functions stand that findings of a component can name.
-    fn positions(&self, env: &Env<'_>, scc: &[FuncRef], planted: &[Planted]) -> Id {
-        let mut functions: BTreeSet<FuncRef> = scc.iter().copied().collect();
+    /// Where the functions stand that findings of a run can name.
+    fn positions(&self, env: &Env<'_>, round: &Round, f: FuncRef, planted: &[Planted]) -> Id {
+        let mut functions = BTreeSet::from([f]);
         functions.extend(planted.iter().flat_map(|p| p.trace.iter()).map(|s| s.at.func));
-        for callee in scc.iter().flat_map(|&f| env.calls.callees_of(f)) {
-            if let Some(summary) = env.summaries.get(*callee) {
+        for &callee in env.calls.callees_of(f) {
+            if let Some(summary) = round.summary(env, f, callee) {
                 wire::for_each_function(&summary, |f| {
                     functions.insert(f);
                 });
