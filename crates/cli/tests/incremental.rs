@@ -162,13 +162,14 @@ fn functions_come_and_go() {
 fn options_and_models_are_part_of_the_key() {
     let s = three_files();
     s.write("f.c", "#include <stdio.h>\nvoid opens(void) { FILE *f = fopen(\"x\", \"r\"); }\n");
-    s.write("more.model", "own_release(p) { free @1 memory; }\n");
+    s.write("more.model", "middle { return new }\n");
     settle();
-    let variants: [&[&str]; 4] = [
+    let variants: [&[&str]; 5] = [
         &["f.c", "top.c"],
         &["--families", "all", "f.c", "top.c"],
         &["--level", "2", "f.c", "top.c"],
         &["--at-exit", "f.c", "leaf.c"],
+        &["--models", "more.model", "f.c", "top.c"],
     ];
     for _ in 0..2 {
         for arguments in variants {

@@ -14,7 +14,7 @@ impl Graph {
         &self.targets[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 }
