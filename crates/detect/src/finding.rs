@@ -60,7 +60,7 @@ pub fn build(
             Some((holder, at)) => (Kind::Lost, Some(holder), at),
             // It was put somewhere and nothing took it from there: what became of it is out of
             // sight, not lost.
-            None if exec.stored.contains(&object.base) => return None,
+            None if is_stored(exec, object.base, &mut replay) => return None,
             None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
         },
     };
@@ -88,6 +88,14 @@ pub fn build(
         condition,
         ..Finding::default()
     })
+}
+
+/// Whether the object's address was stored on the path.
+fn is_stored(exec: &mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> bool {
+    let stores = exec.stored.get(&base).cloned().unwrap_or_default();
+    stores
+        .into_iter()
+        .any(|(pc, value)| replay.refers(exec, value, base) && replay.on_path(exec, pc))
 }
 
 /// The allocation as seen from where the object is lost: the part of the trace from the call in

@@ -102,12 +102,12 @@ impl Terms {
             .any(|&t| matches!(self.node(t), Node::Not(x) if sorted.binary_search(x).is_ok()))
     }
 
-    /// The operands of the dual connective, or the term alone.
-    fn dual_operands(&self, t: Term, conj: bool) -> Vec<Term> {
-        match self.node(t) {
-            Node::Or(ts) if conj => ts.to_vec(),
-            Node::And(ts) if !conj => ts.to_vec(),
-            _ => vec![t],
+    /// The operands of the dual connective, in order, or the term alone.
+    fn dual_operands<'s>(&'s self, t: &'s Term, conj: bool) -> &'s [Term] {
+        match self.node(*t) {
+            Node::Or(ts) if conj => ts,
+            Node::And(ts) if !conj => ts,
+            _ => std::slice::from_ref(t),
         }
     }
 
@@ -121,8 +121,9 @@ impl Terms {
 
     /// In a conjunction, an operand `a` removes `a | x` (absorption) and turns `!a | x` into `x`.
     fn propagate_units(&mut self, list: &[Term], conj: bool) -> Option<Term> {
-        for (i, &clause) in list.iter().enumerate() {
-            if !self.is_dual(clause, conj) {
+        let negated: Vec<Term> = list.iter().filter_map(|&t| self.negated(t)).collect();
+        for (i, clause) in list.iter().enumerate() {
+            if !self.is_dual(*clause, conj) {
                 continue;
             }
             let parts = self.dual_operands(clause, conj);
@@ -130,18 +131,24 @@ impl Terms {
                 let rest = without(list, i);
                 return Some(self.rebuild(rest, conj));
             }
-            let kept: Vec<Term> = parts
-                .iter()
-                .copied()
-                .filter(|&p| !list.iter().any(|&u| self.complementary(u, p)))
-                .collect();
-            if kept.len() < parts.len() {
+            let ruled_out = |p: Term| {
+                negated.contains(&p) || self.negated(p).is_some_and(|x| list.contains(&x))
+            };
+            if parts.iter().any(|&p| ruled_out(p)) {
+                let kept: Vec<Term> = parts.iter().copied().filter(|&p| !ruled_out(p)).collect();
                 let mut rest = without(list, i);
                 rest.push(self.rebuild(kept, !conj));
                 return Some(self.rebuild(rest, conj));
             }
         }
         None
+    }
+
+    fn negated(&self, t: Term) -> Option<Term> {
+        match self.node(t) {
+            Node::Not(x) => Some(*x),
+            _ => None,
+        }
     }
 
     /// `(c & x) | (c & !x & y)` becomes `c & (x | y)`; with no `y` just `c`.
@@ -163,10 +170,13 @@ impl Terms {
     }
 
     fn factor_pair(&mut self, a: Term, b: Term, conj: bool) -> Option<Term> {
-        let (xs, ys) = (self.dual_operands(a, conj), self.dual_operands(b, conj));
+        let (xs, ys) = (self.dual_operands(&a, conj), self.dual_operands(&b, conj));
+        if both_have_more(xs, ys) {
+            return None;
+        }
         let common: Vec<Term> = xs.iter().copied().filter(|t| ys.contains(t)).collect();
-        let only_x: Vec<Term> = xs.into_iter().filter(|t| !common.contains(t)).collect();
-        let only_y: Vec<Term> = ys.into_iter().filter(|t| !common.contains(t)).collect();
+        let only_x: Vec<Term> = xs.iter().copied().filter(|t| !common.contains(t)).collect();
+        let only_y: Vec<Term> = ys.iter().copied().filter(|t| !common.contains(t)).collect();
         let (unit, other) = match (only_x.as_slice(), only_y.as_slice()) {
             ([], _) | (_, []) => return Some(self.rebuild(common, !conj)),
             ([u], other) | (other, [u]) => (*u, other.to_vec()),
@@ -194,4 +204,17 @@ fn without(list: &[Term], index: usize) -> Vec<Term> {
     let mut rest = list.to_vec();
     rest.remove(index);
     rest
+}
+
+/// Whether each of two sorted lists has at least two terms that the other lacks.
+fn both_have_more(xs: &[Term], ys: &[Term]) -> bool {
+    let (mut i, mut j, mut only_x, mut only_y) = (0, 0, 0, 0);
+    while (only_x < 2 || only_y < 2) && (i < xs.len() || j < ys.len()) {
+        match (xs.get(i), ys.get(j)) {
+            (Some(x), Some(y)) if x == y => (i, j) = (i + 1, j + 1),
+            (Some(x), y) if y.is_none_or(|y| x < y) => (i, only_x) = (i + 1, only_x + 1),
+            _ => (j, only_y) = (j + 1, only_y + 1),
+        }
+    }
+    only_x >= 2 && only_y >= 2
 }

@@ -192,7 +192,7 @@ impl Terms {
     pub fn size(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].size
     }
-    /// How many alternatives a choice has, counted as a tree; 1 for anything else.
+    /// How many alternatives a value has, counted as a tree.
     pub fn width(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].width
     }
@@ -355,6 +355,8 @@ impl Terms {
                 self.width(*then).saturating_add(self.width(*otherwise))
             }
             Node::Any(items) => items.len() as u32,
+            Node::Bin { lhs, rhs, .. } => self.width(*lhs).saturating_mul(self.width(*rhs)),
+            Node::Cast { value, .. } => self.width(*value),
             _ => 1,
         };
         Meta { bits: self.bits_of(node), size, width, has_addr }

@@ -1,6 +1,6 @@
 //! Wide choices and assumptions keep their meaning: checked by evaluating before and after.
 
-use leakproof_guard::{Assignment, Assumption, Node, SymInfo, Term, Terms};
+use leakproof_guard::{Assignment, Assumption, Cmp, Node, Op, SymInfo, Term, Terms};
 
 fn symbol(terms: &mut Terms, bits: u16) -> Term {
     let info = SymInfo { bits, range: None, nonzero: false, outside: false };
@@ -87,4 +87,24 @@ fn an_assumption_reaches_every_part() {
             assert_eq!(evaluate(&terms, whole, &model), evaluate(&terms, under, &model));
         }
     }
+}
+
+/// `if (options & bit) options -= bit;` for 24 bits: twice as many values with each of them.
+#[test]
+fn a_comparison_with_a_sum_of_choices_stays_small() {
+    let mut terms = Terms::new();
+    let mut value = symbol(&mut terms, 32);
+    for bit in 0..24 {
+        let mask = terms.int(32, 1 << bit);
+        let zero = terms.int(32, 0);
+        let bits = terms.bin(Op::And, value, mask);
+        let unset = terms.cmp(Cmp::Eq, bits, zero);
+        let less = terms.bin(Op::Sub, value, mask);
+        value = terms.ite(unset, value, less);
+    }
+    let before = terms.len();
+    let seven = terms.int(32, 7);
+    terms.cmp(Cmp::Eq, value, seven);
+    terms.cmp(Cmp::SLt, value, seven);
+    assert!(terms.len() - before < 1000, "{} new terms", terms.len() - before);
 }

@@ -135,8 +135,8 @@ pub struct Exec<'a> {
     pub resized: Vec<Resized>,
     /// Objects that were released as elements of an array.
     pub(crate) element_frees: Vec<Base>,
-    /// Bases whose address was stored in memory.
-    pub stored: FxHashSet<Base>,
+    /// Bases whose address was stored in memory: on which paths, and the value that names them.
+    pub stored: FxHashMap<Base, Vec<(Pc, Term)>>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Objects that the arguments hold at entry.
@@ -161,6 +161,8 @@ pub struct Exec<'a> {
     /// The back edges of the loop that runs now.
     back_edges: Vec<(BlockId, Edge)>,
     turns: u32,
+    /// Inside a loop that had its first turn.
+    repeating: bool,
     /// How many ways into a tail may still be kept apart, over all tails that are being run.
     ways: usize,
     way: Way,
@@ -204,7 +206,7 @@ impl<'a> Exec<'a> {
             frees: Vec::new(),
             resized: Vec::new(),
             element_frees: Vec::new(),
-            stored: FxHashSet::default(),
+            stored: FxHashMap::default(),
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
             before: None,
@@ -221,6 +223,7 @@ impl<'a> Exec<'a> {
             current: Body::ENTRY,
             back_edges: Vec::new(),
             turns,
+            repeating: false,
             ways: MAX_WAYS,
             way: Way::default(),
             created: Vec::new(),

@@ -155,15 +155,21 @@ impl Exec<'_> {
         })
     }
 
+    /// Whether one of the values that `t` is a choice of is computed.
     fn has_arithmetic(&self, t: Term) -> bool {
-        match self.terms.node(t) {
-            Node::Bin { .. } => true,
-            Node::Ite { then, otherwise, .. } => {
-                self.has_arithmetic(*then) || self.has_arithmetic(*otherwise)
+        let mut seen = FxHashSet::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            match self.terms.node(t) {
+                Node::Bin { .. } => return true,
+                Node::Ite { then, otherwise, .. } if seen.insert(t) => {
+                    work.extend([*then, *otherwise]);
+                }
+                Node::Cast { value, .. } => work.push(*value),
+                _ => {}
             }
-            Node::Cast { value, .. } => self.has_arithmetic(*value),
-            _ => false,
         }
+        false
     }
 
     pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {

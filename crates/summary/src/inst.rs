@@ -146,7 +146,7 @@ impl Exec<'_> {
         };
         matches!(self.kind(base), BaseKind::Heap(_))
             && state.fact(base, Slot::Escaped) == Terms::FALSE
-            && !self.stored.contains(&base)
+            && !self.stored.contains_key(&base)
             && !matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Result)
     }
 

@@ -306,7 +306,9 @@ impl Exec<'_> {
         };
         if self.terms.has_addr(value) {
             let kept = self.all_bases(value);
-            self.stored.extend(kept);
+            for base in kept {
+                self.stored.entry(base).or_default().push((state.pc, value));
+            }
         }
         for leaf in leaves {
             match leaf.target {

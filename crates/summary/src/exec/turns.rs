@@ -2,7 +2,8 @@
 //!
 //! Two full turns, the second with everything that the first changed by arithmetic made unknown,
 //! then one turn of the condition only. So what follows the loop is reached whatever its trip
-//! count, and values carried round it are symbols.
+//! count, and values carried round it are symbols. In the second turn of a loop the loops inside it
+//! take one: they had their two before, and the cost of nested loops stays a sum, not a product.
 
 use super::{Edge, Exec, is_pure};
 use crate::cfg::LoopId;
@@ -20,13 +21,15 @@ impl Exec<'_> {
         let before: FxHashMap<BlockId, usize> =
             self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
         let released = self.element_frees.len();
+        let (outer, turns) = (self.repeating, if self.repeating { 1 } else { self.turns });
         let mut turn = 0;
         loop {
+            self.repeating = outer || turn > 0;
             let Some(entry) = self.take_merged(header) else { break };
             let entered = entry.state.clone();
             let before_phis = entry.phis.clone();
             self.pending.entry(header).or_default().push(entry);
-            let last = turn >= self.turns && !self.walks_own_objects(&before_phis, turn);
+            let last = turn >= turns && !self.walks_own_objects(&before_phis, turn);
             if last {
                 let prefix = self.condition_blocks(l);
                 self.run_items(&items, Some(&prefix));
@@ -40,6 +43,7 @@ impl Exec<'_> {
             }
             turn += 1;
         }
+        self.repeating = outer;
         self.release_elements(l, &before, released);
     }
 
