@@ -4,6 +4,7 @@
 //! only base cases count; each later round knows the summaries of the one before.
 
 use crate::Options;
+use crate::apart::apart;
 use crate::audit::{self, Judgement};
 use crate::finding;
 use crate::pairs::{self, Pair, Releaser};
@@ -297,10 +298,21 @@ pub fn find_leaks(
     candidates: Vec<Candidate>,
     outcome: &mut Outcome,
 ) {
-    let mut found = FxHashSet::default();
-    let mut session = Session::new();
     let questions = in_turn(env, exec, candidates);
     outcome.candidates += questions.len() as u64;
+    if !questions.is_empty() {
+        apart(|| ask(env, exec, questions, outcome));
+    }
+}
+
+fn ask(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    questions: Vec<(usize, Candidate)>,
+    outcome: &mut Outcome,
+) {
+    let mut found = FxHashSet::default();
+    let mut session = Session::new();
     for (turn, candidate) in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
         let exit = exec.exits[candidate.exit].loc;

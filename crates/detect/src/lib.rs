@@ -5,6 +5,7 @@
 //! candidate is one question to the solver (stage 2); an answer with a model becomes a finding.
 //! Output does not depend on thread count or hash order.
 
+mod apart;
 mod audit;
 mod component;
 mod describe;

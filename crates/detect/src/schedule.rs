@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Deep terms and deep expressions in source need a deep stack.
-const STACK_BYTES: usize = 512 << 20;
+pub const STACK_BYTES: usize = 512 << 20;
 
 /// Summaries of finished functions, written once each.
 pub struct Summaries {
