@@ -7,13 +7,12 @@ use crate::inputs::load_prepared;
 use crate::ui::Ui;
 use anyhow::Result;
 use leakproof_detect::store::{fetch_report, keep_report, report_key};
-use leakproof_detect::{Effort, Examination, Options, Store};
+use leakproof_detect::{Effort, Examination, Options, Stage, Store};
 use leakproof_findings::{Report, Skipped};
 use leakproof_frontend::cache::Results;
 use leakproof_frontend::{Prepared, Timings};
 use leakproof_models::Library;
 use leakproof_program::Program;
-use std::time::Instant;
 
 /// What an analysis gave, before anything is sorted out for the reader.
 pub struct Analysed {
@@ -61,9 +60,7 @@ fn examined(
     ui: &Ui,
 ) -> Result<Analysed> {
     let loaded = load_prepared(prepared, ui)?;
-    let start = Instant::now();
-    let program = Program::link(loaded.modules);
-    let linking = start.elapsed();
+    let (program, linking) = Stage::run("linking", options.meter, || Program::link(loaded.modules));
     let mut examination = examine(&program, models, options, loaded.results.as_ref());
     if let (Some(key), Some(results), true) = (key, &loaded.results, examination.lasting)
         && let Some(bytes) = keep_report(&examination.report)
@@ -71,7 +68,7 @@ fn examined(
         results.keep_report(key, &bytes);
         results.trim();
     }
-    examination.effort.stages.insert(0, ("linking", linking));
+    examination.effort.stages.insert(0, linking);
     let Examination { report, effort, .. } = examination;
     Ok(Analysed { report, effort, timings: loaded.timings, skipped: loaded.skipped })
 }
@@ -86,13 +83,13 @@ pub fn examine(
     let Some(results) = results else {
         return leakproof_detect::examine(program, models, options, None);
     };
-    let start = Instant::now();
-    let store = Store::from_packs(results.packs());
-    let reading = start.elapsed();
+    let (store, reading) =
+        Stage::run("reading results", options.meter, || Store::from_packs(results.packs()));
     let mut examination = leakproof_detect::examine(program, models, options, Some(&store));
-    let start = Instant::now();
-    results.keep_packs(&store.changed());
-    let stages = [("reading results", reading), ("writing results", start.elapsed())];
-    examination.effort.stages.extend(stages);
+    let ((), writing) = Stage::run("writing results", options.meter, || {
+        results.keep_packs(&store.changed());
+    });
+    examination.effort.stages.insert(0, reading);
+    examination.effort.stages.push(writing);
     examination
 }

@@ -159,6 +159,17 @@ fn functions_come_and_go() {
 }
 
 #[test]
+fn a_header_under_another_name_is_noticed() {
+    let s = three_files();
+    let text = "#include <stdlib.h>\nstatic int lost(int n) { char *p = malloc(n); return n; }\n";
+    s.write("one.h", text).write("two.h", text);
+    s.write("top.c", "#include \"one.h\"\nint top(int n) { return lost(n); }\n");
+    settle();
+    assert!(check(&s, THREE).stdout.contains("one.h"));
+    edited(&s, "top.c", "one.h", "two.h");
+}
+
+#[test]
 fn options_and_models_are_part_of_the_key() {
     let s = three_files();
     s.write("f.c", "#include <stdio.h>\nvoid opens(void) { FILE *f = fopen(\"x\", \"r\"); }\n");

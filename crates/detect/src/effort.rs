@@ -6,10 +6,32 @@ use std::time::{Duration, Instant};
 /// How many of the slowest functions are kept.
 const SLOWEST: usize = 5;
 
+/// One step of the analysis.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    pub name: &'static str,
+    /// Wall time.
+    pub took: Duration,
+    /// Peak memory of the process when it was done, in MiB.
+    pub peak_mib: f64,
+}
+
+/// Tells the peak memory of the process in MiB. The analysis itself asks nothing of the system.
+pub type Meter = fn() -> f64;
+
+impl Stage {
+    /// Does the work.
+    pub fn run<T>(name: &'static str, meter: Meter, work: impl FnOnce() -> T) -> (T, Stage) {
+        let start = Instant::now();
+        let result = work();
+        (result, Stage { name, took: start.elapsed(), peak_mib: meter() })
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Effort {
-    /// Stages in their order, wall time.
-    pub stages: Vec<(&'static str, Duration)>,
+    /// Stages in their order.
+    pub stages: Vec<Stage>,
     /// The functions that took longest, the slowest first.
     pub slowest: Vec<(String, Duration)>,
     /// The question to the solver that took longest, and the function that it was about.
@@ -21,10 +43,9 @@ pub struct Effort {
 
 impl Effort {
     /// Runs a stage.
-    pub fn stage<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = work();
-        self.stages.push((name, start.elapsed()));
+    pub fn stage<T>(&mut self, name: &'static str, meter: Meter, work: impl FnOnce() -> T) -> T {
+        let (result, stage) = Stage::run(name, meter, work);
+        self.stages.push(stage);
         result
     }
 

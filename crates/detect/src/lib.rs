@@ -19,7 +19,7 @@ mod schedule;
 pub mod store;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
-pub use effort::Effort;
+pub use effort::{Effort, Meter, Stage};
 pub use options::Options;
 pub use pairs::{Given, Pair, Releaser};
 pub use store::Store;
@@ -57,14 +57,16 @@ pub fn examine(
     store: Option<&Store>,
 ) -> Examination {
     let mut effort = Effort::default();
-    let points_to = effort.stage("points-to", || Andersen::solve(program, models));
-    let calls = effort.stage("call graph", || CallGraph::build(program, &points_to, models));
+    let points_to = effort.stage("points-to", options.meter, || Andersen::solve(program, models));
+    let calls =
+        effort.stage("call graph", options.meter, || CallGraph::build(program, &points_to, models));
     let reuse = store.map(|store| {
         let circumstances = Circumstances { models, options };
-        effort.stage("names", || Reuse::new(program, store, &circumstances))
+        effort.stage("names", options.meter, || Reuse::new(program, store, &circumstances))
     });
-    let mut outcomes = effort
-        .stage("functions", || schedule::run(program, &calls, models, options, reuse.as_ref()));
+    let mut outcomes = effort.stage("functions", options.meter, || {
+        schedule::run(program, &calls, models, options, reuse.as_ref())
+    });
     outcomes.iter().for_each(|o| effort.function(o));
     let lasting = outcomes.iter().all(|o| o.is_lasting(options));
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();

@@ -100,8 +100,11 @@ impl<'p> Names<'p> {
         let seen = (name, source_name, linkage, attrs, ret, signature, variadic, defined, nth);
         let mut text = module.id.to_vec();
         text.extend(digest::bytes_of(&seen, &inner));
+        // Positions in the function's own file do not say which one that is.
+        text.extend(digest::bytes_of(&self.file_name(f.module, function.loc.file), &inner));
         for p in params {
-            text.extend(digest::bytes_of(&(&p.name, p.ty, p.sret, p.byval), &inner));
+            let machine = function.values.get(p.value);
+            text.extend(digest::bytes_of(&(&p.name, p.ty, p.sret, p.byval, machine), &inner));
         }
         hash(&text)
     }
@@ -119,9 +122,9 @@ impl<'p> Names<'p> {
         let bodies = this.program.definition_list().par_iter().map(|&f| {
             let function = this.program.function(f);
             let scope = InModule { names: this, module: f.module, first: function.loc };
-            let module = this.modules[f.module as usize].id;
+            let name = this.function(f).unwrap_or_default();
             let text = digest::bytes_of(function, &scope);
-            (f, hash(&[&module[..], &text].concat()))
+            (f, hash(&[&name[..], &text].concat()))
         });
         self.bodies = bodies.collect();
     }

@@ -17,8 +17,17 @@ impl Circumstances<'_> {
     /// Stands for this code, the solver, models and options, except those that only choose what
     /// is shown.
     pub fn id(&self) -> Id {
-        let Options { jobs: _, level: _, watch: _, pairs: _, at_exit, families, budget, solver } =
-            self.options;
+        let Options {
+            jobs: _,
+            level: _,
+            watch: _,
+            pairs: _,
+            meter: _,
+            at_exit,
+            families,
+            budget,
+            solver,
+        } = self.options;
         let mut text = Hashed(blake3::Hasher::new());
         let wrote = write!(
             text,
