@@ -1,5 +1,5 @@
 //! Gives the analysis a number, so that results of other code are never taken for its own: a hash over the
-//! sources of every crate that has a say in them, and over the versions of what they use.
+//! sources of every crate that has a say in them, the shipped models, and the versions of what they use.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ const FOLDERS: &[&str] = &[
     "../program/src",
     "../smt/src",
     "../summary/src",
+    "../../models",
     "src",
 ];
 
@@ -37,7 +38,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "rs") {
+        } else if path.extension().is_some_and(|e| e == "rs" || e == "model") {
             files.push(path);
         }
     }
