@@ -9,7 +9,8 @@ use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Object, Site, Slot, What};
 use leakproof_guard::{Node, SymInfo, Term, Terms};
-use leakproof_ir::{Callee, Function, InstId, Loc, SourceType, Ty, TypeId, ValueId};
+use leakproof_ir::{Callee, Function, InstId, Linkage, Loc, SourceType, Ty, TypeId, ValueId};
+use leakproof_models::Model;
 use leakproof_program::{FuncRef, Target};
 use std::sync::Arc;
 
@@ -208,8 +209,8 @@ impl Exec<'_> {
         let function = self.ctx.program.function(f);
         let defined = matches!(target, Target::Defined(_));
         let model = self.ctx.models.get(&function.name);
-        // The program may be the very library that a model describes: its own code says more.
-        if let Some(model) = model.filter(|m| !(defined && m.is_third_party())) {
+        let own = defined && self.means_its_own(function, model);
+        if let Some(model) = model.filter(|_| !own) {
             return self.call_model(call, model, function, state);
         }
         match target {
@@ -223,6 +224,17 @@ impl Exec<'_> {
                 Some(self.unknown_call(call, Some((f, function)), &name, state))
             }
         }
+    }
+
+    /// Whether a program's function only shares its name with the one that a model describes: it
+    /// is its own, or a third library's that is the program, or has nothing to do with memory.
+    fn means_its_own(&self, function: &Function, model: Option<&Model>) -> bool {
+        model.is_none_or(|m| match function.linkage {
+            Linkage::Internal => true,
+            // A header's inline copy of the very function.
+            Linkage::AvailableExternally => false,
+            _ => m.is_third_party() || !m.families().any(|f| self.ctx.models.is_memory(f)),
+        })
     }
 
     fn call_defined(

@@ -19,6 +19,35 @@ impl Exec<'_> {
         state: &State,
         value: Option<Term>,
     ) -> FxHashSet<ObjectId> {
+        let (direct, others) = self.handed_out(state, value);
+        let mut followed = FxHashSet::default();
+        self.add_reachable(state, direct, usize::MAX, MAX_OBJECTS, &mut followed);
+        self.add_reachable(state, others, MAX_DISTANCE, MAX_OBJECTS, &mut followed);
+        followed
+    }
+
+    /// The state at an exit without the objects that nothing leads to for a caller: released
+    /// there, or never made. What became of them must not be confused with other exits.
+    pub(crate) fn without_unreached(&mut self, mut state: State, value: Option<Term>) -> State {
+        let (direct, others) = self.handed_out(&state, value);
+        let mut reached = FxHashSet::default();
+        self.add_reachable(&state, direct, usize::MAX, usize::MAX, &mut reached);
+        self.add_reachable(&state, others, usize::MAX, usize::MAX, &mut reached);
+        self.escape_held_by_others(&mut state, &reached);
+        for i in 0..self.objects.len() {
+            let base = self.objects[i].base;
+            if !reached.contains(&ObjectId(i as u32)) && self.object_of(base).is_some() {
+                let slots: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
+                for slot in slots {
+                    state.mem.remove(&(base, slot));
+                }
+            }
+        }
+        state
+    }
+
+    /// Values that a caller gets: through the result or what an argument points to, and others.
+    fn handed_out(&self, state: &State, value: Option<Term>) -> (Vec<Term>, Vec<Term>) {
         let mut direct: Vec<Term> = value.into_iter().collect();
         let mut others: Vec<Term> = Vec::new();
         for (&(base, slot), &value) in &state.mem {
@@ -32,10 +61,7 @@ impl Exec<'_> {
                 others.push(value);
             }
         }
-        let mut followed = FxHashSet::default();
-        self.add_reachable(state, direct, usize::MAX, &mut followed);
-        self.add_reachable(state, others, MAX_DISTANCE, &mut followed);
-        followed
+        (direct, others)
     }
 
     /// Adds the objects that the values lead to, the nearest first, if they come from near.
@@ -44,16 +70,17 @@ impl Exec<'_> {
         state: &State,
         mut work: Vec<Term>,
         distance: usize,
+        most: usize,
         followed: &mut FxHashSet<ObjectId>,
     ) {
         let mut next = 0;
-        while next < work.len() && followed.len() < MAX_OBJECTS {
+        while next < work.len() && followed.len() < most {
             let t = work[next];
             next += 1;
             for base in self.all_bases(t) {
                 let Some(o) = self.object_of(base) else { continue };
                 let near = self.objects[o.0 as usize].trace.len() <= distance;
-                if near && followed.len() < MAX_OBJECTS && followed.insert(o) {
+                if near && followed.len() < most && followed.insert(o) {
                     let inner = state.contents_of(base).map(|(_, t)| t);
                     work.extend(inner.filter(|&t| self.terms.has_addr(t)));
                 }

@@ -104,12 +104,28 @@ impl Exec<'_> {
                 seen.insert(base, either);
             }
         }
+        let direct = self.directly_handed_over(value, import);
         for &base in &import.objects {
-            let live = state.fact(base, Slot::Live);
+            let mut live = state.fact(base, Slot::Live);
+            if !direct.contains(&base) {
+                live = self.certain(live);
+            }
             let handed = seen.get(&base).copied().unwrap_or(Terms::FALSE);
             let both = self.terms.and2(live, handed);
             state.mem.insert((base, Slot::Live), both);
         }
+    }
+
+    /// New objects that the call returned, or stored in something that existed before.
+    fn directly_handed_over(&mut self, value: Option<Term>, import: &Import<'_>) -> Vec<Base> {
+        let stored = import
+            .summary
+            .effects
+            .iter()
+            .filter(|e| e.slot.is_contents() && !matches!(e.root, Root::Object(_)));
+        let values: Vec<Term> =
+            stored.map(|e| import.values[e.value.0 as usize]).chain(value).collect();
+        values.into_iter().flat_map(|t| self.all_bases(t)).collect()
     }
 
     /// The address of a root; `None` for the variadic arguments, which have none.

@@ -20,7 +20,7 @@ pub struct Candidate {
 }
 
 /// How often the condition of one object is widened before it is taken as held for good.
-const MAX_UPDATES: u32 = 3;
+const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
 const MAX_HELD_CONDITION: u32 = 400;
 
@@ -211,6 +211,15 @@ impl Exec<'_> {
         favoured
     }
 
+    /// As far as a condition holds whatever is out of sight: whether a constructor filled a
+    /// field usually depends on what it was asked for, and callers know what they asked for.
+    pub(crate) fn certain(&mut self, t: Term) -> Term {
+        let mut known = std::mem::take(&mut self.favours);
+        let certain = self.favoured_as(t, false, &mut known);
+        self.favours = known;
+        certain
+    }
+
     fn favoured_as(
         &mut self,
         t: Term,
@@ -349,6 +358,8 @@ impl Exec<'_> {
             }
             let cond = match kind {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
+                // One of the elements was released; which one holds the object is out of sight.
+                BaseKind::Pointee if self.element_frees.contains(&base) => Terms::TRUE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);
                     self.terms.not(freed)

@@ -235,7 +235,7 @@ impl Exec<'_> {
         self.copy(state, dst, src, None, at);
         let from = self.leaves(state, src).unwrap_or_default();
         if from.iter().any(|leaf| leaf.any) {
-            self.escape_contents(state, &from);
+            self.escape_contents(state, &from, None);
         }
         let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
         for leaf in from {
@@ -409,10 +409,16 @@ impl Exec<'_> {
             return;
         };
         for target in &to {
-            let (Leaves::Cell(dst_base, Slot::At(dst_off)), false) = (target.target, target.any)
-            else {
-                self.escape_contents(state, &from);
-                continue;
+            let (dst_base, dst_off) = match (target.target, target.any) {
+                (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
+                (Leaves::Cell(base, Slot::Every { stride, rem }), _) => {
+                    self.copy_to_element(state, (base, stride, rem), &from, len, at);
+                    continue;
+                }
+                _ => {
+                    self.escape_contents(state, &from, len);
+                    continue;
+                }
             };
             for source in &from {
                 let cond = self.terms.and2(target.cond, source.cond);
@@ -427,6 +433,27 @@ impl Exec<'_> {
                     }
                     self.copy_every(state, dst_base, src_base, at);
                 }
+            }
+        }
+    }
+
+    /// A struct becomes an element of an array: its fields are those of some element.
+    fn copy_to_element(
+        &mut self,
+        state: &mut State,
+        (base, stride, rem): (Base, u32, u32),
+        from: &[Leaf],
+        len: Option<i64>,
+        at: Place,
+    ) {
+        for source in from {
+            let (Leaves::Cell(src, Slot::At(start)), true) = (source.target, stride > 0) else {
+                self.escape_contents(state, std::slice::from_ref(source), len);
+                continue;
+            };
+            for (offset, value) in self.cells_to_copy(state, src, start, len) {
+                let within = (i64::from(rem) + (offset - start)).rem_euclid(i64::from(stride));
+                self.write_every(state, base, stride, within as u32, value, at);
             }
         }
     }
@@ -473,10 +500,14 @@ impl Exec<'_> {
         cells
     }
 
-    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf]) {
+    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf], len: Option<i64>) {
         for leaf in leaves {
-            if let Leaves::Cell(base, _) = leaf.target {
+            if let Leaves::Cell(base, slot) = leaf.target {
                 self.escape_contents_of(state, base);
+                if let Slot::At(start) = slot {
+                    let copied = self.cells_to_copy(state, base, start, len);
+                    copied.into_iter().for_each(|(_, t)| self.escape(state, t));
+                }
             }
         }
     }

@@ -108,6 +108,7 @@ impl Exec<'_> {
         for o in self.grouped_exits() {
             let state = self.shortened_state(o.state, &mut cut);
             let value = o.value.map(|v| self.shortened_result(v, o.key.0, &mut cut));
+            let state = self.without_unreached(state, value);
             outcomes.push(Outcome { state, value, ..o });
         }
         outcomes
