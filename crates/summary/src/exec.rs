@@ -9,6 +9,7 @@ mod turns;
 
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
+use crate::leak::Lean;
 use crate::planted::Planted;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
@@ -137,6 +138,8 @@ pub struct Exec<'a> {
     pub(crate) element_frees: Vec<Base>,
     /// Bases whose address was stored in memory: on which paths, and the value that names them.
     pub stored: FxHashMap<Base, Vec<(Pc, Term)>>,
+    /// Cells that were given a number computed from what they held.
+    pub(crate) counted: FxHashSet<Cell>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Objects that the arguments hold at entry.
@@ -146,7 +149,7 @@ pub struct Exec<'a> {
     /// Objects of that call: so many are the first.
     pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met, by what is wanted.
-    pub(crate) favours: FxHashMap<(Term, bool), Term>,
+    pub(crate) favours: FxHashMap<(Term, Lean), Term>,
     /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
@@ -157,6 +160,8 @@ pub struct Exec<'a> {
     pending: FxHashMap<BlockId, Vec<Edge>>,
     pub(crate) bases: FxHashMap<BaseKind, Base>,
     pub(crate) inits: FxHashMap<(Base, Slot, Term, u16), Term>,
+    /// Numbers in elements of arrays, by the symbol for all of them and the pointer.
+    pub(crate) elements: FxHashMap<(Term, Term), Term>,
     current: BlockId,
     /// The back edges of the loop that runs now.
     back_edges: Vec<(BlockId, Edge)>,
@@ -207,6 +212,7 @@ impl<'a> Exec<'a> {
             resized: Vec::new(),
             element_frees: Vec::new(),
             stored: FxHashMap::default(),
+            counted: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
             before: None,
@@ -220,6 +226,7 @@ impl<'a> Exec<'a> {
             pending: FxHashMap::default(),
             bases: FxHashMap::default(),
             inits: FxHashMap::default(),
+            elements: FxHashMap::default(),
             current: Body::ENTRY,
             back_edges: Vec::new(),
             turns,

@@ -632,6 +632,12 @@ impl Exporter<'_, '_> {
         let bits = self.exec.terms.bits(t);
         match self.exec.sym_kinds[s.0 as usize].clone() {
             SymKind::Arg(index) => self.push(t, Expr::Arg { index, bits }),
+            // Which element it was is not told: another call may mean another one.
+            SymKind::Init { slot: Slot::Every { .. }, .. } if bits < 64 => {
+                let info = self.exec.terms.sym_info(s);
+                let origin = self.unnamed(What::Loop);
+                self.push_private(t, info, origin)
+            }
             SymKind::Init { base, slot, epoch } if epoch == Terms::NULL => {
                 let input = match self.exec.kind(base) {
                     BaseKind::Global(_) | BaseKind::VarArgs => true,
@@ -653,11 +659,8 @@ impl Exporter<'_, '_> {
     /// A private symbol in the place of `t`.
     fn private(&mut self, t: Term) -> Ref {
         let terms = &self.exec.terms;
-        let unnamed = Origin {
-            what: if terms.bits(t) == 1 { What::Inner } else { What::Unknown },
-            name: self.exec.function.source_name.as_str().into(),
-            at: self.exec.place(Loc::default()),
-        };
+        let bits = terms.bits(t);
+        let unnamed = self.unnamed(if bits == 1 { What::Inner } else { What::Unknown });
         let (info, origin) = match terms.node(t) {
             Node::Sym(s) => {
                 let origin = match &self.exec.sym_kinds[s.0 as usize] {
@@ -666,11 +669,20 @@ impl Exporter<'_, '_> {
                 };
                 (terms.sym_info(*s), origin)
             }
-            _ => {
-                let bits = terms.bits(t).max(1);
-                (SymInfo { bits, range: None, nonzero: false, outside: false }, unnamed)
-            }
+            _ => (
+                SymInfo { bits: bits.max(1), range: None, nonzero: false, outside: false },
+                unnamed,
+            ),
         };
+        self.push_private(t, info, origin)
+    }
+
+    fn unnamed(&self, what: What) -> Origin {
+        let name = self.exec.function.source_name.as_str().into();
+        Origin { what, name, at: self.exec.place(Loc::default()) }
+    }
+
+    fn push_private(&mut self, t: Term, info: SymInfo, origin: Origin) -> Ref {
         let number = self.numbers;
         self.numbers += 1;
         let info =

@@ -246,6 +246,9 @@ impl Exec<'_> {
         match (effect.slot, effect.root) {
             (Slot::At(_) | Slot::Every { .. }, _) => {
                 let to = self.at_slot(pointer, effect.slot, call);
+                if computes_from(import.summary, effect) {
+                    self.note_counted(state, to);
+                }
                 let value = self.updated_twice(state, import, to, value);
                 self.store(state, to, value, effect.at);
             }
@@ -418,4 +421,26 @@ fn freed_fields(summary: &Summary, root: Root) -> Vec<Slot> {
         }
     }
     fields
+}
+
+/// Whether a number is computed from what the same cell held before.
+fn computes_from(summary: &Summary, effect: &Effect) -> bool {
+    let held = |r: &Ref| {
+        matches!(&summary.pool[r.0 as usize], Expr::Init { root, slot, .. }
+            if (*root, *slot) == (effect.root, effect.slot))
+    };
+    let mut work = vec![effect.value];
+    let mut seen = FxHashSet::default();
+    while let Some(r) = work.pop().filter(|_| seen.len() < 100) {
+        if !seen.insert(r) {
+            continue;
+        }
+        match &summary.pool[r.0 as usize] {
+            Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+            Expr::Any(items) => work.extend(items.iter().copied()),
+            Expr::Bin { lhs, rhs, .. } if held(lhs) || held(rhs) => return true,
+            _ => {}
+        }
+    }
+    false
 }

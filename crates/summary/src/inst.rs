@@ -30,6 +30,9 @@ impl Exec<'_> {
             InstKind::Store { ptr, value } => {
                 let (p, v) = (self.value(state, *ptr), self.value(state, *value));
                 let at = self.place(loc);
+                if self.is_computed_from_memory(*value) {
+                    self.note_counted(state, p);
+                }
                 self.store(state, p, v, at);
                 None
             }

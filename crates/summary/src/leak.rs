@@ -19,6 +19,14 @@ pub struct Candidate {
     pub condition: Term,
 }
 
+/// Which way conditions are decided that speak of what is out of sight.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Lean {
+    to: bool,
+    /// Whether the outcomes of calls count as out of sight.
+    outcomes: bool,
+}
+
 /// How often the condition of one object is widened before it is taken as held for good.
 const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
@@ -205,54 +213,54 @@ impl Exec<'_> {
     /// an unknown write, conditions cut from a summary, an element of an array in some turn of a
     /// loop. Programs check their own state before they release it; so these count as met.
     fn favoured(&mut self, t: Term) -> Term {
-        let mut known = std::mem::take(&mut self.favours);
-        let favoured = self.favoured_as(t, true, &mut known);
-        self.favours = known;
-        favoured
+        self.leant(t, Lean { to: true, outcomes: true })
     }
 
-    /// As far as a condition holds whatever is out of sight: whether a constructor filled a
-    /// field usually depends on what it was asked for, and callers know what they asked for.
+    /// As far as a condition holds whatever is out of sight, given the outcomes of calls: whether
+    /// a constructor filled a field usually depends on what it was asked for, and callers know
+    /// what they asked for.
     pub(crate) fn certain(&mut self, t: Term) -> Term {
-        let mut known = std::mem::take(&mut self.favours);
-        let certain = self.favoured_as(t, false, &mut known);
-        self.favours = known;
-        certain
+        self.leant(t, Lean { to: false, outcomes: false })
     }
 
-    fn favoured_as(
-        &mut self,
-        t: Term,
-        wanted: bool,
-        known: &mut FxHashMap<(Term, bool), Term>,
-    ) -> Term {
-        if let Some(&done) = known.get(&(t, wanted)) {
+    fn leant(&mut self, t: Term, lean: Lean) -> Term {
+        let mut known = std::mem::take(&mut self.favours);
+        let leant = self.leant_in(t, lean, &mut known);
+        self.favours = known;
+        leant
+    }
+
+    fn leant_in(&mut self, t: Term, lean: Lean, known: &mut FxHashMap<(Term, Lean), Term>) -> Term {
+        if let Some(&done) = known.get(&(t, lean)) {
             return done;
         }
         let new = match self.terms.node(t).clone() {
             Node::Not(x) => {
-                let inner = self.favoured_as(x, !wanted, known);
+                let inner = self.leant_in(x, Lean { to: !lean.to, ..lean }, known);
                 self.terms.not(inner)
             }
             Node::And(items) => {
                 let items: Vec<Term> =
-                    items.iter().map(|&i| self.favoured_as(i, wanted, known)).collect();
+                    items.iter().map(|&i| self.leant_in(i, lean, known)).collect();
                 self.terms.and(items)
             }
             Node::Or(items) => {
                 let items: Vec<Term> =
-                    items.iter().map(|&i| self.favoured_as(i, wanted, known)).collect();
+                    items.iter().map(|&i| self.leant_in(i, lean, known)).collect();
                 self.terms.or(items)
             }
-            Node::Cmp { .. } | Node::Sym(_) if self.is_out_of_sight(t) => Terms::bool(wanted),
+            Node::Cmp { .. } | Node::Sym(_) if self.is_out_of_sight(t, lean.outcomes) => {
+                Terms::bool(lean.to)
+            }
             _ => t,
         };
-        known.insert((t, wanted), new);
+        known.insert((t, lean), new);
         new
     }
 
-    /// Whether an atom speaks only of things the analysis lost sight of.
-    fn is_out_of_sight(&self, t: Term) -> bool {
+    /// Whether an atom speaks only of things the analysis lost sight of; the outcomes of calls
+    /// are such when `outcomes` says so.
+    fn is_out_of_sight(&self, t: Term, outcomes: bool) -> bool {
         let mut some = false;
         let mut work = vec![t];
         let mut seen = FxHashSet::default();
@@ -268,9 +276,11 @@ impl Exec<'_> {
                         SymKind::Init { base, .. } => {
                             matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Slot(_))
                         }
-                        SymKind::Opaque(o) => {
-                            matches!(o.what, What::Written | What::Unknown | What::Inner)
-                        }
+                        SymKind::Opaque(o) => match o.what {
+                            What::Written | What::Unknown | What::Inner => true,
+                            What::Outcome => outcomes,
+                            _ => false,
+                        },
                         SymKind::Arg(_) => false,
                     };
                     if !lost {

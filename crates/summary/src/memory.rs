@@ -101,7 +101,10 @@ impl Exec<'_> {
         let mut alternatives = Vec::new();
         for leaf in leaves.iter().rev() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
-            let value = self.read(state, base, slot, bits);
+            let value = match slot {
+                Slot::Every { .. } => self.read_element(state, base, slot, bits, pointer),
+                _ => self.read(state, base, slot, bits),
+            };
             if leaf.any {
                 alternatives.push(value);
                 continue;
@@ -116,6 +119,31 @@ impl Exec<'_> {
             return self.terms.any(alternatives);
         }
         result.unwrap_or_else(|| self.opaque(bits, What::Unknown, "", loc))
+    }
+
+    /// The element of an array at `pointer`. Numbers in elements that nobody wrote differ from
+    /// element to element; pointers are taken as the same, as their owners treat them alike.
+    fn read_element(
+        &mut self,
+        state: &State,
+        base: Base,
+        slot: Slot,
+        bits: u16,
+        pointer: Term,
+    ) -> Term {
+        let all = self.read(state, base, slot, bits);
+        let Node::Sym(s) = *self.terms.node(all) else { return all };
+        if bits >= 64 || !matches!(self.sym_kinds[s.0 as usize], SymKind::Init { .. }) {
+            return all;
+        }
+        if let Some(&t) = self.elements.get(&(all, pointer)) {
+            return t;
+        }
+        let sym = self.terms.new_sym(self.terms.sym_info(s));
+        self.sym_kinds.push(self.sym_kinds[s.0 as usize].clone());
+        let t = self.terms.sym(sym);
+        self.elements.insert((all, pointer), t);
+        t
     }
 
     /// What a cell holds, as a value of `bits` bits.

@@ -68,7 +68,7 @@ impl Exec<'_> {
         let mut merged = (State { pc: PathConditions::ROOT, mem: last.state.mem }, last.value);
         while let Some(outcome) = outcomes.pop() {
             let name = self.function.source_name.clone();
-            let chosen = self.opaque(1, What::Inner, &name, Loc::default());
+            let chosen = self.opaque(1, What::Outcome, &name, Loc::default());
             let told = self.told_condition(&outcome);
             condition = self.terms.ite(chosen, told, condition);
             let mem = self.chosen_cells(&outcome.state, &merged.0, chosen);
@@ -355,6 +355,7 @@ impl Exec<'_> {
         let symbols = self.symbols_in(t);
         symbols.iter().all(|s| match &self.sym_kinds[s.0 as usize] {
             SymKind::Arg(_) => true,
+            SymKind::Init { slot: Slot::Every { .. }, .. } => false,
             SymKind::Init { base, epoch, .. } => *epoch == Terms::NULL && self.is_nameable(*base),
             SymKind::Opaque(_) => false,
         })

@@ -95,6 +95,8 @@ pub enum What {
     Unknown,
     /// A condition inside a callee.
     Inner,
+    /// Which outcome a call had (width 1).
+    Outcome,
 }
 
 /// A position in the program.

@@ -7,6 +7,7 @@
 
 use super::{Edge, Exec, is_pure};
 use crate::cfg::LoopId;
+use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Slot, What};
 use leakproof_guard::{Node, Term, Terms, signed_limits};
@@ -146,7 +147,13 @@ impl Exec<'_> {
                 continue;
             }
             if let (true, Some(new)) = (cell.1.is_contents(), new) {
-                let general = self.forget_arithmetic(old, new, loc);
+                let number = |t: Term| self.terms.as_int(t).is_some();
+                let counts = self.counted.contains(&cell) && number(new) && old.is_some_and(number);
+                let general = if counts {
+                    self.counter_symbol(old, new, loc)
+                } else {
+                    self.forget_arithmetic(old, new, loc)
+                };
                 if general != new {
                     edge.state.mem.insert(cell, general);
                 }
@@ -185,6 +192,28 @@ impl Exec<'_> {
                 _ => t,
             },
             _ => t,
+        }
+    }
+
+    /// Whether a value is the result of arithmetic on something that was loaded.
+    pub(crate) fn is_computed_from_memory(&self, v: ValueId) -> bool {
+        let inst = |v: ValueId| match self.function.values[v].kind {
+            ValueKind::Inst(i) => Some(&self.body.insts[i].kind),
+            _ => None,
+        };
+        let loaded = |v: &ValueId| matches!(inst(*v), Some(InstKind::Load { .. }));
+        match inst(v) {
+            Some(InstKind::Bin { lhs, rhs, .. }) => loaded(lhs) || loaded(rhs),
+            _ => false,
+        }
+    }
+
+    /// Remembers that the cell at `pointer` counts.
+    pub(crate) fn note_counted(&mut self, state: &State, pointer: Term) {
+        if let Some([leaf]) = self.leaves(state, pointer).as_deref()
+            && let Leaves::Cell(base, slot) = leaf.target
+        {
+            self.counted.insert((base, slot));
         }
     }
 
