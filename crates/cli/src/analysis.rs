@@ -4,6 +4,7 @@ use crate::config::{Config, check_families};
 use anyhow::Result;
 use clap::Args;
 use leakproof_detect::Options;
+use leakproof_frontend::usage::Usage;
 use leakproof_models::Library;
 
 #[derive(Debug, Args)]
@@ -23,7 +24,8 @@ pub struct AnalysisArgs {
 impl AnalysisArgs {
     /// The command line wins over the configuration, and that over the defaults.
     pub fn options(&self, config: &Config, models: &Library, jobs: usize) -> Result<Options> {
-        let mut options = Options { jobs, ..Options::default() };
+        let meter = || Usage::now().peak_mib;
+        let mut options = Options { jobs, meter, ..Options::default() };
         options.level = self.level.or(config.level).unwrap_or(options.level);
         options.at_exit = self.at_exit || config.at_exit.unwrap_or(options.at_exit);
         options.families = families(self.wanted(config), models)?.into_iter().collect();

@@ -4,7 +4,9 @@ use crate::ui::{Ui, count};
 use anyhow::{Result, bail};
 use clap::Args;
 use leakproof_frontend::watch::{Recording, watch};
-use leakproof_frontend::{LoadOptions, Loaded, Project, Request, SourceKind, cache, load};
+use leakproof_frontend::{
+    LoadOptions, Loaded, Prepared, Project, Request, SourceKind, cache, prepare,
+};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +40,7 @@ pub struct UnitArgs {
     /// Units compiled at once [default: one per core]
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub jobs: usize,
-    /// Neither read nor write the cache of compiled units
+    /// Neither read nor write the cache of compiled units and of results
     #[arg(long)]
     pub no_cache: bool,
 }
@@ -59,6 +61,11 @@ pub struct Input {
 impl InputArgs {
     /// Watches the build if there is one, then lowers every unit.
     pub fn load(&self, ui: &Ui) -> Result<Input> {
+        load_project(self.discover(ui)?, &self.unit, ui)
+    }
+
+    /// Watches the build if there is one, and finds the units.
+    pub fn discover(&self, ui: &Ui) -> Result<Project> {
         let cwd = std::env::current_dir()?;
         let recording = self.watch(&cwd, ui)?;
         let request = Request {
@@ -68,8 +75,7 @@ impl InputArgs {
             build_dir: self.build_dir.clone(),
             recording,
         };
-        let project = Project::discover(&request)?;
-        load_project(project, &self.unit, ui)
+        Ok(Project::discover(&request)?)
     }
 
     fn watch(&self, cwd: &Path, ui: &Ui) -> Result<Option<Recording>> {
@@ -101,17 +107,31 @@ pub fn load_file(file: &Path, build_dir: Option<&Path>, unit: &UnitArgs, ui: &Ui
 }
 
 fn load_project(project: Project, unit: &UnitArgs, ui: &Ui) -> Result<Input> {
-    let loaded = load(&project, &unit.options(), &ui.progress())?;
-    if loaded.modules.is_empty() {
-        bail!(nothing_loaded(&project, &loaded));
-    }
-    ui.totals(&loaded);
+    let loaded = load_prepared(prepare_project(&project, unit, ui)?, ui)?;
     Ok(Input { project, loaded })
 }
 
+/// Compiles what is not in the cache. Fails when there is nothing to analyse.
+pub fn prepare_project<'p>(project: &'p Project, unit: &UnitArgs, ui: &Ui) -> Result<Prepared<'p>> {
+    let prepared = prepare(project, &unit.options(), &ui.progress())?;
+    if prepared.units() == 0 {
+        bail!(nothing_loaded(project, &prepared.skipped));
+    }
+    Ok(prepared)
+}
+
+/// The modules of a project.
+pub fn load_prepared(prepared: Prepared<'_>, ui: &Ui) -> Result<Loaded> {
+    let loaded = prepared.load()?;
+    let functions = loaded.modules.iter().flat_map(|m| m.functions.values());
+    let functions = functions.filter(|f| f.is_definition()).count();
+    ui.totals(loaded.modules.len(), functions, loaded.skipped.len(), &loaded.timings);
+    Ok(loaded)
+}
+
 /// The one line that says why there is nothing to analyse.
-fn nothing_loaded(project: &Project, loaded: &Loaded) -> String {
-    let failed = loaded.skipped.get(project.skipped.len()..).unwrap_or_default();
+fn nothing_loaded(project: &Project, skipped: &[(String, String)]) -> String {
+    let failed = skipped.get(project.skipped.len()..).unwrap_or_default();
     let remedy = match project.units.first() {
         Some(unit) if unit.kind == SourceKind::Llvm => "",
         _ => "; give it the compiler flags it needs, and see that generated files exist",

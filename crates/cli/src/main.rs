@@ -6,6 +6,7 @@
 
 mod analysis;
 mod args;
+mod cached;
 mod commands;
 mod config;
 mod failure;

@@ -1,6 +1,6 @@
 //! What `--stats` prints: where time and memory went, and what took longest.
 
-use leakproof_detect::Effort;
+use leakproof_detect::{Effort, Stage};
 use leakproof_frontend::Timings;
 use leakproof_frontend::usage::Usage;
 use std::fmt;
@@ -20,9 +20,15 @@ impl fmt::Display for StatsTable<'_> {
             ("lowering (all workers)", self.frontend.lower),
             ("unit cache (all workers)", self.frontend.cache),
         ];
-        for (name, took) in frontend.iter().chain(&self.effort.stages) {
+        for (name, took) in frontend {
             writeln!(f, "  {name:<26} {:>9.3} s", took.as_secs_f64())?;
         }
+        for Stage { name, took, peak_mib } in &self.effort.stages {
+            let took = took.as_secs_f64();
+            writeln!(f, "  {name:<26} {took:>9.3} s  {peak_mib:>6.0} MiB at most so far")?;
+        }
+        let Effort { functions, reused, .. } = self.effort;
+        writeln!(f, "  {:<26} {reused:>9} of {functions}", "functions from the cache")?;
         for (i, (name, took)) in self.effort.slowest.iter().enumerate() {
             let title = if i == 0 { "slowest functions" } else { "" };
             writeln!(f, "  {title:<26} {:>9.3} s  {name}", took.as_secs_f64())?;

@@ -4,7 +4,7 @@
 
 use crate::failure::one_line;
 use indicatif::{ProgressBar, ProgressStyle};
-use leakproof_frontend::{Loaded, Progress, UnitDone};
+use leakproof_frontend::{Progress, Timings, UnitDone};
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,31 +57,24 @@ impl Ui {
     }
 
     /// What loading came to, in one line.
-    pub fn totals(&self, loaded: &Loaded) {
-        let timings = &loaded.timings;
-        let functions: usize = loaded
-            .modules
-            .iter()
-            .map(|m| m.functions.values().filter(|f| f.is_definition()).count())
-            .sum();
+    pub fn totals(&self, units: usize, functions: usize, skipped: usize, timings: &Timings) {
         self.note(&format!(
-            "{}, {}, {} from the cache, {} skipped, {:.2} s",
-            count(loaded.modules.len(), "unit"),
+            "{}, {}, {} from the cache, {skipped} skipped, {:.2} s",
+            count(units, "unit"),
             count(functions, "function"),
             timings.cached,
-            loaded.skipped.len(),
             timings.wall.as_secs_f64()
         ));
     }
 
     /// The units that were left out. The text report lists them itself.
-    pub fn skipped(&self, loaded: &Loaded) {
+    pub fn skipped(&self, skipped: &[(String, String)]) {
         let shown = if self.is_verbose() { usize::MAX } else { SKIPPED_SHOWN };
-        for (name, reason) in loaded.skipped.iter().take(shown) {
+        for (name, reason) in skipped.iter().take(shown) {
             self.note(&format!("skipped {name}: {reason}"));
         }
-        if loaded.skipped.len() > shown {
-            self.note(&format!("... and {} more (-v lists all)", loaded.skipped.len() - shown));
+        if skipped.len() > shown {
+            self.note(&format!("... and {} more (-v lists all)", skipped.len() - shown));
         }
     }
 }

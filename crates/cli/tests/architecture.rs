@@ -33,7 +33,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("ctrlc", &["leakproof"]),
     ("rustix", &["leakproof-frontend", "leakproof-validate", "xtask"]),
     ("tree-sitter", &["leakproof-fix"]),
-    ("postcard", &["leakproof-frontend"]),
+    ("postcard", &["leakproof-frontend", "leakproof-detect"]),
 ];
 
 /// Package name to the names of what it is built from (not what it is tested with).

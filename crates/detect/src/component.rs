@@ -4,11 +4,12 @@
 //! only base cases count; each later round knows the summaries of the one before.
 
 use crate::Options;
+use crate::apart::apart;
 use crate::audit::{self, Judgement};
 use crate::finding;
-use crate::memo::Reuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
+use crate::store::{Id, Reuse};
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
@@ -34,7 +35,7 @@ pub struct Env<'a> {
     pub options: &'a Options,
     pub summaries: &'a Summaries,
     pub watched: &'a audit::Watched,
-    /// What an earlier analysis found out.
+    /// What earlier analyses found out.
     pub reuse: Option<&'a Reuse<'a>>,
 }
 
@@ -59,6 +60,10 @@ pub struct Outcome {
     pub name: String,
     /// The function has an outcome already: this is from another run of it.
     pub again: bool,
+    /// An earlier analysis gave it.
+    pub reused: bool,
+    /// An error of ours; another run may go better.
+    pub failed: bool,
     pub findings: Vec<Finding>,
     pub instructions: u64,
     pub objects: u64,
@@ -75,47 +80,98 @@ pub struct Outcome {
     pub releaser: Option<Releaser>,
 }
 
+impl Outcome {
+    /// Whether another run would give the same. The solver's limits count steps, except the last
+    /// one: a question that came near it may be answered another time.
+    pub fn is_lasting(&self, options: &Options) -> bool {
+        let limit = Duration::from_millis(u64::from(options.solver.milliseconds));
+        !self.failed && self.longest_question < limit
+    }
+}
+
+/// A summary, and what stands for it in the keys of callers: `None` when it has no form that can be
+/// kept.
+pub struct Known {
+    pub summary: Arc<Summary>,
+    pub hash: Option<Id>,
+}
+
+/// One round over a component.
+#[derive(Default)]
+pub struct Round {
+    /// The component, when it is recursive.
+    members: FxHashSet<FuncRef>,
+    /// What the round before gave.
+    known: FxHashMap<FuncRef, Known>,
+    /// Findings are asked for.
+    pub last: bool,
+}
+
+impl Round {
+    /// A function that calls nobody but finished ones, or is itself finished.
+    fn only() -> Self {
+        Self { last: true, ..Self::default() }
+    }
+
+    pub fn is_member(&self, f: FuncRef) -> bool {
+        self.members.contains(&f)
+    }
+
+    /// The summary that a call in `caller` goes by. A function that the call graph does not expect
+    /// there may or may not be finished: nothing is said about it.
+    pub fn summary(&self, env: &Env<'_>, caller: FuncRef, f: FuncRef) -> Option<Arc<Summary>> {
+        if env.calls.callees_of(caller).binary_search(&f).is_err() {
+            return Some(Arc::new(Summary::opaque()));
+        }
+        match self.is_member(f) {
+            true => self.known.get(&f).map(|k| k.summary.clone()),
+            false => env.summaries.get(f),
+        }
+    }
+
+    /// What stands for the summary of a callee in keys; zero when there is none yet.
+    pub fn hash(&self, env: &Env<'_>, f: FuncRef) -> Option<Id> {
+        match self.is_member(f) {
+            true => self.known.get(&f).map_or(Some(Id::default()), |k| k.hash),
+            false => env.summaries.hash(f),
+        }
+    }
+}
+
 /// Analyses a component and publishes its summaries.
 pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
-    if let Some(outcomes) = taken_over(env, scc) {
-        return outcomes;
-    }
-    let members: FxHashSet<FuncRef> = scc.iter().copied().collect();
     let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
+    let members = if recursive { scc.iter().copied().collect() } else { FxHashSet::default() };
     let rounds = if recursive { ROUNDS } else { 1 };
-    let mut known: FxHashMap<FuncRef, Arc<Summary>> = FxHashMap::default();
+    let mut round = Round { members, ..Round::default() };
     let mut outcomes = Vec::new();
-    for round in 0..rounds {
-        let last = round + 1 == rounds;
-        let mut next = FxHashMap::default();
-        for &f in scc {
-            let (mut summary, outcome) =
-                analyse_function(env, f, &members, recursive, &known, last);
-            if last && recursive && known.get(&f).is_some_and(|k| **k != summary) {
-                summary.returns_deeper = true;
-            }
-            next.insert(f, Arc::new(summary));
-            if last {
+    for number in 1..=rounds {
+        round.last = number == rounds;
+        let results: Vec<(Known, Outcome)> = scc.iter().map(|&f| known(env, &round, f)).collect();
+        round.known.clear();
+        for (&f, (known, outcome)) in scc.iter().zip(results) {
+            round.known.insert(f, known);
+            if round.last {
                 outcomes.push(outcome);
             }
         }
-        known = next;
     }
-    for (f, summary) in known {
-        env.summaries.set(f, summary);
+    for (f, known) in round.known {
+        env.summaries.set(f, known);
     }
     outcomes
 }
 
-/// The results of a component that did not change since the analysis before.
-fn taken_over(env: &Env<'_>, scc: &[FuncRef]) -> Option<Vec<Outcome>> {
-    let known: Option<Vec<_>> = scc.iter().map(|&f| env.reuse?.get(f)).collect();
-    let outcomes = scc.iter().zip(known?).map(|(&f, (summary, findings))| {
-        env.summaries.set(f, summary);
-        let name = env.program.function(f).source_name.clone();
-        Outcome { name, findings, ..Outcome::default() }
-    });
-    Some(outcomes.collect())
+/// One function in one round: what an earlier analysis said, or a run.
+fn known(env: &Env<'_>, round: &Round, f: FuncRef) -> (Known, Outcome) {
+    let key = env.reuse.and_then(|reuse| Some((reuse, reuse.key(env, round, f)?)));
+    if let Some(found) = key.and_then(|(reuse, key)| reuse.fetch(env, round, f, &key)) {
+        return found;
+    }
+    let (summary, outcome) = analyse_function(env, round, f);
+    let key = key.map(|(_, key)| key);
+    let hash = env.reuse.and_then(|reuse| reuse.keep(env, round, f, key, &summary, &outcome));
+    (Known { summary: Arc::new(summary), hash }, outcome)
 }
 
 /// One more run of a finished function with objects planted in what it is given.
@@ -125,7 +181,25 @@ pub fn run_planted(
     planted: Vec<Planted>,
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
-    let summary_of = |g: FuncRef| env.summaries.get(g);
+    let round = Round::only();
+    let Some(reuse) = env.reuse else { return run_with(env, &round, f, planted, ask) };
+    let key = reuse.planted_key(env, &round, f, &planted);
+    let known = key.and_then(|key| reuse.fetch_planted(env, &round, f, &planted, &key));
+    known.or_else(|| {
+        let outcome = run_with(env, &round, f, planted.clone(), ask)?;
+        key.and_then(|key| reuse.keep_planted(env, &round, f, &planted, key, &outcome));
+        Some(outcome)
+    })
+}
+
+fn run_with(
+    env: &Env<'_>,
+    round: &Round,
+    f: FuncRef,
+    planted: Vec<Planted>,
+    ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
+) -> Option<Outcome> {
+    let summary_of = |g: FuncRef| round.summary(env, f, g);
     let context = env.context(&summary_of, FxHashSet::default());
     let work = || {
         let mut exec = Exec::new(&context, f)?;
@@ -139,25 +213,16 @@ pub fn run_planted(
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }
 
-/// One function in one round. A panic skips the function with a note.
-fn analyse_function(
-    env: &Env<'_>,
-    f: FuncRef,
-    members: &FxHashSet<FuncRef>,
-    recursive: bool,
-    known: &FxHashMap<FuncRef, Arc<Summary>>,
-    report: bool,
-) -> (Summary, Outcome) {
-    let summary_of = |g: FuncRef| {
-        if members.contains(&g) { known.get(&g).cloned() } else { env.summaries.get(g) }
-    };
-    let inside = if recursive { members.clone() } else { FxHashSet::default() };
-    let context = env.context(&summary_of, inside);
-    let work = || run_function(env, &context, f, report);
+/// Runs one function in one round. A panic skips the function with a note.
+fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
+    let summary_of = |g: FuncRef| round.summary(env, f, g);
+    let context = env.context(&summary_of, round.members.clone());
+    let work = || run_function(env, &context, f, round.last);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {
             name: env.program.function(f).source_name.clone(),
             limited: Some("internal error: the function was skipped".to_owned()),
+            failed: true,
             ..Outcome::default()
         };
         (Summary::opaque(), outcome)
@@ -195,7 +260,8 @@ fn run_function(
         find_leaks(env, &mut exec, candidates, &mut outcome);
     }
     let called = !env.calls.callers_of(f).is_empty();
-    let summary = if called { exec.summarise() } else { Summary::opaque() };
+    let mut summary = if called { exec.summarise() } else { Summary::opaque() };
+    summary.returns_deeper = report && !context.recursive.is_empty();
     if report && !called && function.name != "main" && exec.leaves_objects_in_globals() {
         let before = Arc::new(exec.summarise());
         find_second_call(env, context, f, before, &mut outcome);
@@ -233,10 +299,21 @@ pub fn find_leaks(
     candidates: Vec<Candidate>,
     outcome: &mut Outcome,
 ) {
-    let mut found = FxHashSet::default();
-    let mut session = Session::new();
     let questions = in_turn(env, exec, candidates);
     outcome.candidates += questions.len() as u64;
+    if !questions.is_empty() {
+        apart(|| ask(env, exec, questions, outcome));
+    }
+}
+
+fn ask(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    questions: Vec<(usize, Candidate)>,
+    outcome: &mut Outcome,
+) {
+    let mut found = FxHashSet::default();
+    let mut session = Session::new();
     for (turn, candidate) in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
         let exit = exec.exits[candidate.exit].loc;

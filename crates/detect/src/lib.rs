@@ -5,32 +5,34 @@
 //! candidate is one question to the solver (stage 2); an answer with a model becomes a finding.
 //! Output does not depend on thread count or hash order.
 
+mod apart;
 mod audit;
 mod component;
 mod describe;
 mod effort;
 mod finding;
 mod inner;
-mod memo;
 mod options;
 mod pairs;
 mod path;
 mod schedule;
+pub mod store;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
-pub use effort::Effort;
-pub use memo::Memo;
+pub use effort::{Effort, Meter, Stage};
 pub use options::Options;
 pub use pairs::{Given, Pair, Releaser};
+pub use store::Store;
 
 use component::Outcome;
 use leakproof_findings::{Finding, REPORT_VERSION, Report, Skipped, Stats};
 use leakproof_models::Library;
 use leakproof_program::{Andersen, CallGraph, Program};
+use store::{Circumstances, Reuse};
 
 /// Finds the leaks of a program.
 pub fn check(program: &Program, models: &Library, options: &Options) -> Report {
-    examine(program, models, options, None).0.report
+    examine(program, models, options, None).report
 }
 
 /// The leaks of a program, and what `Options::watch` and `Options::pairs` asked for.
@@ -42,26 +44,31 @@ pub struct Examination {
     /// Functions of the program that release what they are given.
     pub releasers: Vec<Releaser>,
     pub effort: Effort,
+    /// Another analysis of the same program would say the same: no limit of time was met.
+    pub lasting: bool,
 }
 
-/// Finds the leaks of a program and judges its watched releases. `before`: what the analysis of the
-/// program kept (with `Options::pairs`) before these modules changed.
+/// Finds the leaks of a program and judges its watched releases. What is in the store is not worked
+/// out again, and what is worked out is kept there.
 pub fn examine(
     program: &Program,
     models: &Library,
     options: &Options,
-    before: Option<(&Memo, &[u32])>,
-) -> (Examination, Memo) {
+    store: Option<&Store>,
+) -> Examination {
     let mut effort = Effort::default();
-    let points_to = effort.stage("points-to", || Andersen::solve(program, models));
-    let calls = effort.stage("call graph", || CallGraph::build(program, &points_to, models));
-    let reuse =
-        before.map(|(memo, changed)| memo.reuse(&calls, &changed.iter().copied().collect()));
-    let (mut outcomes, memo) = effort
-        .stage("functions", || schedule::run(program, &calls, models, options, reuse.as_ref()));
-    for o in &outcomes {
-        effort.function(&o.name, o.took, o.longest_question);
-    }
+    let points_to = effort.stage("points-to", options.meter, || Andersen::solve(program, models));
+    let calls =
+        effort.stage("call graph", options.meter, || CallGraph::build(program, &points_to, models));
+    let reuse = store.map(|store| {
+        let circumstances = Circumstances { models, options };
+        effort.stage("names", options.meter, || Reuse::new(program, store, &circumstances))
+    });
+    let mut outcomes = effort.stage("functions", options.meter, || {
+        schedule::run(program, &calls, models, options, reuse.as_ref())
+    });
+    outcomes.iter().for_each(|o| effort.function(o));
+    let lasting = outcomes.iter().all(|o| o.is_lasting(options));
     let judgements = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.judgements)).collect();
     let judgements = audit::settle(program, &calls, judgements);
     let mut releasers: Vec<Releaser> =
@@ -70,7 +77,7 @@ pub fn examine(
     releasers.dedup();
     let pairs = outcomes.iter_mut().flat_map(|o| std::mem::take(&mut o.pairs)).collect();
     let report = report(program, outcomes, options);
-    (Examination { report, judgements, pairs, releasers, effort }, memo)
+    Examination { report, judgements, pairs, releasers, effort, lasting }
 }
 
 fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Report {

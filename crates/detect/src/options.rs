@@ -1,6 +1,7 @@
 //! What a user can choose about the analysis.
 
 use crate::audit::Watch;
+use crate::effort::Meter;
 use leakproof_smt::Limits;
 use leakproof_summary::Budget;
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ pub struct Options {
     pub pairs: bool,
     pub budget: Budget,
     pub solver: Limits,
+    /// Asked for the peak memory after each stage.
+    pub meter: Meter,
 }
 
 impl Default for Options {
@@ -34,6 +37,7 @@ impl Default for Options {
             pairs: false,
             budget: Budget::default(),
             solver: Limits::default(),
+            meter: || 0.0,
         }
     }
 }

@@ -7,9 +7,10 @@ use leakproof_ir::{Callee, InstId, InstKind, SourceType};
 use leakproof_models::{Effect, Model, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
 use leakproof_summary::{BaseKind, Exec, Expr, Root, Slot, Summary};
+use serde::{Deserialize, Serialize};
 
 /// One observation: in `function`, the object made by the call at `alloc` was given to a releaser.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pair {
     pub function: String,
     /// The call in `function` that made the object: file, line, column.
@@ -21,7 +22,7 @@ pub struct Pair {
 }
 
 /// A function that releases what it is given.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Releaser {
     pub name: String,
     /// The argument, 0-based, and what it is.
@@ -35,7 +36,7 @@ pub struct Releaser {
 }
 
 /// How a releasing function gets the pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Given {
     /// As it is.
     Pointer,

@@ -1,9 +1,9 @@
 //! Runs components bottom-up: a level at a time, the components of a level in parallel.
 
 use crate::Options;
-use crate::component::{self, Outcome};
+use crate::component::{self, Known, Outcome};
 use crate::inner;
-use crate::memo::{Memo, Reuse};
+use crate::store::{Id, Reuse};
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_summary::Summary;
@@ -12,12 +12,12 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Deep terms and deep expressions in source need a deep stack.
-const STACK_BYTES: usize = 512 << 20;
+pub const STACK_BYTES: usize = 512 << 20;
 
 /// Summaries of finished functions, written once each.
 pub struct Summaries {
     index: FxHashMap<FuncRef, usize>,
-    slots: Vec<OnceLock<Arc<Summary>>>,
+    slots: Vec<OnceLock<Known>>,
 }
 
 impl Summaries {
@@ -30,13 +30,17 @@ impl Summaries {
     }
 
     pub fn get(&self, f: FuncRef) -> Option<Arc<Summary>> {
-        self.slots[*self.index.get(&f)?].get().cloned()
+        Some(self.slots[*self.index.get(&f)?].get()?.summary.clone())
     }
 
-    pub fn set(&self, f: FuncRef, summary: Arc<Summary>) {
+    pub fn hash(&self, f: FuncRef) -> Option<Id> {
+        self.slots[*self.index.get(&f)?].get()?.hash
+    }
+
+    pub fn set(&self, f: FuncRef, known: Known) {
         if let Some(&i) = self.index.get(&f) {
             // A function belongs to one component and is finished once.
-            let _ = self.slots[i].set(summary);
+            let _ = self.slots[i].set(known);
         }
     }
 }
@@ -48,7 +52,7 @@ pub fn run(
     models: &Library,
     options: &Options,
     reuse: Option<&Reuse<'_>>,
-) -> (Vec<Outcome>, Memo) {
+) -> Vec<Outcome> {
     let summaries = Summaries::new(calls);
     let watched = crate::audit::watched(program, calls, &options.watch);
     let env = component::Env {
@@ -74,23 +78,10 @@ pub fn run(
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(options.jobs).stack_size(STACK_BYTES).build();
-    let outcomes = match pool {
+    match pool {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
-    };
-    let memo = if options.pairs { memo(calls, &summaries, &outcomes) } else { Memo::default() };
-    (outcomes, memo)
-}
-
-/// Everything that a later analysis may take over.
-fn memo(calls: &CallGraph, summaries: &Summaries, outcomes: &[Outcome]) -> Memo {
-    let mut memo = Memo::default();
-    for (&f, outcome) in calls.sccs().iter().flatten().zip(outcomes) {
-        if let Some(summary) = summaries.get(f) {
-            memo.keep(f, summary, &outcome.findings);
-        }
     }
-    memo
 }
 
 /// Components grouped so that all callees of a group are in earlier groups.

@@ -7,7 +7,7 @@ use crate::files::{self, Files};
 use crate::op::Op;
 use crate::patched::{Part, Patched};
 use crate::types;
-use leakproof_detect::{Examination, Memo, Options, Watch, examine};
+use leakproof_detect::{Examination, Options, Store, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
 use leakproof_ir::Module;
@@ -22,8 +22,8 @@ pub struct Workshop<'p> {
     /// The unit of each module.
     units: Vec<&'p Unit>,
     modules: Vec<Module>,
-    /// What the analysis of the program as it is found out.
-    memo: Memo,
+    /// What analyses of the program and of its patched forms found out.
+    store: Store,
     models: &'p Library,
     options: Options,
 }
@@ -61,21 +61,19 @@ impl<'p> Workshop<'p> {
         let units = units_of(project, &modules);
         let recompiler = Recompiler::new(project)?;
         let options = options.clone();
-        Ok(Self { recompiler, units, modules, memo: Memo::default(), models, options })
+        let store = Store::empty(modules.len());
+        Ok(Self { recompiler, units, modules, store, models, options })
     }
 
     /// The analysis of the program as it is.
     pub fn examine(&mut self) -> Examination {
         let options = Options { pairs: true, ..self.options.clone() };
-        let (examination, memo) = self.examine_with(&options, None);
-        self.memo = memo;
-        examination
+        self.examine_with(&options)
     }
 
-    fn examine_with(&mut self, options: &Options, changed: Option<&[u32]>) -> (Examination, Memo) {
+    fn examine_with(&mut self, options: &Options) -> Examination {
         let program = Program::link(std::mem::take(&mut self.modules));
-        let before = changed.map(|c| (&self.memo, c));
-        let result = examine(&program, self.models, options, before);
+        let result = examine(&program, self.models, options, Some(&self.store));
         self.modules = program.into_modules();
         result
     }
@@ -146,8 +144,7 @@ impl<'p> Workshop<'p> {
             }
         }
         let options = Options { watch: bench.watches(), ..self.options.clone() };
-        let changed: Vec<u32> = changed.iter().map(|&i| i as u32).collect();
-        let (result, _) = self.examine_with(&options, Some(&changed));
+        let result = self.examine_with(&options);
         self.restore(originals);
         Ok(result)
     }

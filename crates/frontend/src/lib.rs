@@ -30,7 +30,7 @@ pub mod watch;
 pub use compile::{CompileFailure, Compiled, Compiler};
 pub use error::FrontendError;
 pub use flags::takes_argument;
-pub use load::{LoadOptions, Loaded, Timings, load, worker_count};
+pub use load::{LoadOptions, Loaded, Prepared, Timings, load, prepare, worker_count};
 pub use lower::{LowerError, lower_bitcode};
 pub use overlay::{Overlay, OverlayError, Recompiler};
 pub use paths::{PathStyle, display_name, display_path, normalize};

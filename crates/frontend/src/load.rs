@@ -4,7 +4,7 @@
 //! `jobs` units are in flight, so memory is bounded by the results and `jobs` bitcode files; a unit
 //! that fails is listed and the rest goes on.
 
-use crate::cache::{Cache, UnitKey};
+use crate::cache::{Cache, Hash, Results, UnitKey};
 use crate::cancel::is_interrupted;
 use crate::clang::Clang;
 use crate::compile::{CompileFailure, Compiled, Compiler};
@@ -38,6 +38,8 @@ pub struct Loaded {
     /// Units that were left out, as the user would name them, and why; in the project's order.
     pub skipped: Vec<(String, String)>,
     pub timings: Timings,
+    /// Where results about the modules are kept; `None` without a cache.
+    pub results: Option<Results>,
 }
 
 /// Where the time went; summed over workers where it says so.
@@ -62,20 +64,98 @@ pub fn load(
     options: &LoadOptions,
     progress: &dyn Progress,
 ) -> Result<Loaded, FrontendError> {
+    prepare(project, options, progress)?.load()
+}
+
+/// Compiles what the cache does not have, and reads nothing from it.
+pub fn prepare<'p>(
+    project: &'p Project,
+    options: &LoadOptions,
+    progress: &dyn Progress,
+) -> Result<Prepared<'p>, FrontendError> {
     let start = Instant::now();
     let loader = Loader::new(project, options)?;
     progress.start(project.units.len());
-    let results = loader.run(options.jobs, progress);
+    let jobs = options.jobs;
+    let results = loader.each(jobs, |index| loader.unit(&project.units[index], progress));
     progress.finish();
-    if is_interrupted() {
-        return Err(FrontendError::Interrupted);
+    let mut prepared =
+        Prepared { loader, jobs, results, skipped: Vec::new(), timings: Timings::default() };
+    prepared.tally();
+    prepared.timings.wall = start.elapsed();
+    if is_interrupted() { Err(FrontendError::Interrupted) } else { Ok(prepared) }
+}
+
+/// A project of which every unit is compiled, or known to the cache.
+pub struct Prepared<'p> {
+    loader: Loader<'p>,
+    jobs: usize,
+    results: Vec<Option<UnitResult>>,
+    pub skipped: Vec<(String, String)>,
+    pub timings: Timings,
+}
+
+impl Prepared<'_> {
+    fn tally(&mut self) {
+        self.skipped = self.loader.project.skipped.clone();
+        for (unit, result) in self.loader.project.units.iter().zip(&self.results) {
+            let Some(UnitResult { outcome, timings }) = result else { continue };
+            self.timings.add(*timings);
+            if let Err(reason) = outcome {
+                self.skipped.push((self.loader.project.name(unit), reason.clone()));
+            }
+        }
     }
-    if let Some(cache) = &loader.cache {
-        cache.trim();
+
+    /// How many units there are modules of.
+    pub fn units(&self) -> usize {
+        self.results.iter().flatten().filter(|r| r.outcome.is_ok()).count()
     }
-    let mut loaded = gather(project, results);
-    loaded.timings.wall = start.elapsed();
-    Ok(loaded)
+
+    /// The hashes of all modules in their order; `None` when one has none.
+    pub fn contents(&self) -> Option<Vec<Hash>> {
+        let good = self.results.iter().flatten().filter_map(|r| r.outcome.as_ref().ok());
+        good.map(Found::content).collect()
+    }
+
+    /// The report that was kept under this key.
+    pub fn report(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.loader.cache.as_ref()?.report(key)
+    }
+
+    /// All modules.
+    pub fn load(self) -> Result<Loaded, FrontendError> {
+        let start = Instant::now();
+        let Self { loader, jobs, results, skipped, mut timings } = self;
+        let slots: Vec<Mutex<Option<UnitResult>>> = results.into_iter().map(Mutex::new).collect();
+        let modules = loader.each(jobs, |index| {
+            let slot = slots[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            loader.fetch(&loader.project.units[index], slot)
+        });
+        if is_interrupted() {
+            return Err(FrontendError::Interrupted);
+        }
+        let mut loaded = Loaded { skipped, ..Loaded::default() };
+        let mut keys = Vec::new();
+        for (unit, fetched) in loader.project.units.iter().zip(modules.into_iter().flatten()) {
+            timings.add(fetched.timings);
+            match fetched.module {
+                Some(Ok(module)) => {
+                    loaded.modules.push(module);
+                    keys.extend(fetched.key);
+                }
+                Some(Err(reason)) => loaded.skipped.push((loader.project.name(unit), reason)),
+                None => {}
+            }
+        }
+        if let Some(cache) = &loader.cache {
+            cache.trim();
+        }
+        timings.wall += start.elapsed();
+        loaded.timings = timings;
+        loaded.results = loader.cache.map(|cache| Results::new(cache, keys));
+        Ok(loaded)
+    }
 }
 
 /// The number of workers for `jobs` asked for.
@@ -94,7 +174,32 @@ struct Loader<'a> {
 
 /// The outcome for one unit.
 struct UnitResult {
-    outcome: Result<Module, String>,
+    outcome: Result<Found, String>,
+    timings: Timings,
+}
+
+/// Where a unit's module is.
+enum Found {
+    /// In the cache.
+    Kept(Hash),
+    /// Here, with its hash if there is a cache.
+    Ready(Box<Module>, Option<Hash>),
+}
+
+impl Found {
+    fn content(&self) -> Option<Hash> {
+        match self {
+            Found::Kept(content) => Some(*content),
+            Found::Ready(_, content) => *content,
+        }
+    }
+}
+
+/// A module that was read.
+struct Fetched {
+    /// `None`: the unit was left out before.
+    module: Option<Result<Module, String>>,
+    key: Option<UnitKey>,
     timings: Timings,
 }
 
@@ -112,15 +217,16 @@ impl<'a> Loader<'a> {
         Ok(Self { project, compiler: Compiler::new(clang.clone()), clang, cache })
     }
 
-    fn run(&self, jobs: usize, progress: &dyn Progress) -> Vec<Option<UnitResult>> {
-        let units = &self.project.units;
+    /// What `work` gives for each unit, several at once.
+    fn each<T: Send>(&self, jobs: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
+        let count = self.project.units.len();
         let next = AtomicUsize::new(0);
-        let results = Mutex::new(units.iter().map(|_| None).collect::<Vec<_>>());
+        let results = Mutex::new((0..count).map(|_| None).collect::<Vec<_>>());
         std::thread::scope(|scope| {
-            for _ in 0..worker_count(jobs, units.len()) {
+            for _ in 0..worker_count(jobs, count) {
                 scope.spawn(|| {
-                    while let Some(index) = take(&next, units.len()) {
-                        let result = self.unit(&units[index], progress);
+                    while let Some(index) = take(&next, count) {
+                        let result = work(index);
                         results.lock().unwrap_or_else(PoisonError::into_inner)[index] =
                             Some(result);
                     }
@@ -133,33 +239,69 @@ impl<'a> Loader<'a> {
     fn unit(&self, unit: &Unit, progress: &dyn Progress) -> UnitResult {
         let mut timings = Timings::default();
         let name = self.project.name(unit);
-        // A bug in the lowering of one unit must not take the others along.
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.module(unit, &name, &mut timings)))
-            .unwrap_or_else(|_| Err("internal error while lowering; please report it".into()));
+        let outcome = self.guarded(|| self.find(unit, &name, &mut timings));
         let skipped = outcome.as_ref().err().map(String::as_str);
         progress.unit_done(UnitDone { name: &name, from_cache: timings.cached > 0, skipped });
         UnitResult { outcome, timings }
     }
 
-    fn module(&self, unit: &Unit, name: &str, timings: &mut Timings) -> Result<Module, String> {
-        let key = self.cache.as_ref().map(|_| UnitKey::new(&self.clang, unit, &self.project.cwd));
-        if let (Some(cache), Some(key)) = (&self.cache, &key) {
-            let found = timed(&mut timings.cache, || cache.lookup(key));
-            if let Some(module) = found {
-                timings.cached = 1;
-                return Ok(module);
-            }
+    /// A bug in the lowering of one unit must not take the others along.
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err("internal error while lowering; please report it".into()))
+    }
+
+    fn key(&self, unit: &Unit) -> Option<UnitKey> {
+        self.cache.as_ref().map(|_| UnitKey::new(&self.clang, unit, &self.project.cwd))
+    }
+
+    fn find(&self, unit: &Unit, name: &str, timings: &mut Timings) -> Result<Found, String> {
+        if let (Some(cache), Some(key)) = (&self.cache, self.key(unit))
+            && let Some(content) = timed(&mut timings.cache, || cache.lookup(&key))
+        {
+            timings.cached = 1;
+            return Ok(Found::Kept(content));
         }
+        let (module, content) = self.compile(unit, name, timings)?;
+        Ok(Found::Ready(Box::new(module), content))
+    }
+
+    fn compile(
+        &self,
+        unit: &Unit,
+        name: &str,
+        timings: &mut Timings,
+    ) -> Result<(Module, Option<Hash>), String> {
         let started = SystemTime::now();
         let compiled = timed(&mut timings.clang, || self.compiler.compile(unit));
         let compiled = compiled.map_err(|failure| reason(unit, failure))?;
         timings.compiled = 1;
         let module = timed(&mut timings.lower, || self.lower(unit, name, &compiled))?;
-        if let (Some(cache), Some(key)) = (&self.cache, &key) {
-            let files = &compiled.dependencies;
-            timed(&mut timings.cache, || cache.store(key, files, started, &module));
-        }
-        Ok(module)
+        let (Some(cache), Some(key)) = (&self.cache, self.key(unit)) else {
+            return Ok((module, None));
+        };
+        let files = &compiled.dependencies;
+        let content = timed(&mut timings.cache, || cache.store(&key, files, started, &module));
+        Ok((module, content))
+    }
+
+    /// The module of a unit that was found; made again when its entry does not check out.
+    fn fetch(&self, unit: &Unit, result: Option<UnitResult>) -> Fetched {
+        let mut timings = Timings::default();
+        let module = match result.map(|r| r.outcome) {
+            Some(Ok(Found::Ready(module, _))) => Some(Ok(*module)),
+            Some(Ok(Found::Kept(content))) => {
+                let kept = timed(&mut timings.cache, || self.cache.as_ref()?.module(&content));
+                Some(kept.map_or_else(|| self.again(unit, &mut timings), Ok))
+            }
+            Some(Err(_)) | None => None,
+        };
+        Fetched { module, key: self.key(unit), timings }
+    }
+
+    fn again(&self, unit: &Unit, timings: &mut Timings) -> Result<Module, String> {
+        let name = self.project.name(unit);
+        self.guarded(|| Ok(self.compile(unit, &name, timings)?.0))
     }
 
     fn lower(&self, unit: &Unit, name: &str, compiled: &Compiled) -> Result<Module, String> {
@@ -201,19 +343,6 @@ fn reason(unit: &Unit, failure: CompileFailure) -> String {
         CompileFailure::Rejected(line) | CompileFailure::Clang(line) => line,
         CompileFailure::Interrupted => "interrupted".into(),
     }
-}
-
-fn gather(project: &Project, results: Vec<Option<UnitResult>>) -> Loaded {
-    let mut loaded = Loaded { skipped: project.skipped.clone(), ..Loaded::default() };
-    for (unit, result) in project.units.iter().zip(results) {
-        let Some(UnitResult { outcome, timings }) = result else { continue };
-        loaded.timings.add(timings);
-        match outcome {
-            Ok(module) => loaded.modules.push(module),
-            Err(reason) => loaded.skipped.push((project.name(unit), reason)),
-        }
-    }
-    loaded
 }
 
 impl Timings {

@@ -4,6 +4,7 @@
 //! their parents.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// A term of a `Terms` arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -18,7 +19,7 @@ pub struct Sym(pub u32);
 pub struct Base(pub u32);
 
 /// Comparison predicates; the others are spelled by swapping and negating.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Cmp {
     Eq,
     ULt,
@@ -27,7 +28,7 @@ pub enum Cmp {
     SLe,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Op {
     Add,
     Sub,
@@ -44,7 +45,7 @@ pub enum Op {
     AShr,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Cast {
     Trunc,
     ZExt,

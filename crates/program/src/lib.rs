@@ -9,7 +9,7 @@ mod effects;
 mod link;
 mod pointsto;
 mod program;
-mod scc;
+pub mod scc;
 
 pub use callgraph::{CallGraph, Targets};
 pub use effects::{EffectSet, Effects, ObjectSet};

@@ -6,16 +6,17 @@
 
 use crate::link::{self, Bindings};
 use leakproof_ir::{Arena, FuncId, Function, Global, GlobalId, Module};
+use serde::{Deserialize, Serialize};
 
 /// A function of the program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct FuncRef {
     pub module: u32,
     pub func: FuncId,
 }
 
 /// A global variable of the program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct GlobalRef {
     pub module: u32,
     pub global: GlobalId,

@@ -4,7 +4,7 @@
 //! roots are visited in index order and successors in list order. Never recurses.
 
 /// Adjacency in compressed rows: successors of `n` are `targets[starts[n]..starts[n + 1]]`.
-pub(crate) struct Graph {
+pub struct Graph {
     pub starts: Vec<u32>,
     pub targets: Vec<u32>,
 }
@@ -14,7 +14,7 @@ impl Graph {
         &self.targets[self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize]
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 }
@@ -34,7 +34,7 @@ struct Tarjan<'g> {
 }
 
 /// Components in reverse topological order: every successor outside a component comes earlier.
-pub(crate) fn components(graph: &Graph) -> Vec<Vec<u32>> {
+pub fn components(graph: &Graph) -> Vec<Vec<u32>> {
     let n = graph.len();
     let mut t = Tarjan {
         graph,

@@ -7,14 +7,15 @@
 use crate::vocabulary::{Origin, Place, Site, Slot};
 use leakproof_guard::{Cast, Cmp, Op};
 use leakproof_program::{FuncRef, GlobalRef};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A term of the pool.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Ref(pub u32);
 
 /// Something with an address, by a name that a caller understands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Root {
     /// An object that the call created: index into `Summary::objects`.
     Object(u32),
@@ -25,7 +26,7 @@ pub enum Root {
     Pointee(Ref),
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Expr {
     Bool(bool),
     Int {
@@ -84,7 +85,7 @@ pub enum Expr {
     Tuple(Box<[Ref]>),
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct PrivateInfo {
     pub bits: u16,
     pub range: Option<(i64, i64)>,
@@ -93,7 +94,7 @@ pub struct PrivateInfo {
 }
 
 /// An object that the call creates.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NewObject {
     pub family: Arc<str>,
     pub trace: Arc<[Site]>,
@@ -101,7 +102,7 @@ pub struct NewObject {
 }
 
 /// The value of a cell after the call.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Effect {
     pub root: Root,
     pub slot: Slot,
@@ -110,7 +111,7 @@ pub struct Effect {
     pub at: Place,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
     pub pool: Vec<Expr>,
     pub value: Option<Ref>,

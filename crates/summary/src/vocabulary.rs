@@ -3,10 +3,11 @@
 use leakproof_guard::{Base, Term};
 use leakproof_ir::{InstId, Loc, VarId};
 use leakproof_program::{FuncRef, GlobalRef};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A cell of a base: either contents, or one of the facts that are merged like contents.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Slot {
     /// The contents at a constant offset.
     At(i64),
@@ -70,7 +71,7 @@ pub enum SymKind {
 }
 
 /// Why a value is unknown, for readers.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Origin {
     pub what: What,
     /// The function called, when there is one.
@@ -78,7 +79,7 @@ pub struct Origin {
     pub at: Place,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum What {
     /// The call failed (width 1).
     Failure,
@@ -99,14 +100,14 @@ pub enum What {
 }
 
 /// A position in the program.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Place {
     pub func: FuncRef,
     pub loc: Loc,
 }
 
 /// One call on the way from a function down to the library allocator.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Site {
     pub at: Place,
     pub callee: Arc<str>,

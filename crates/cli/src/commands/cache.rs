@@ -26,7 +26,13 @@ pub fn run(args: &CacheArgs) -> Result<ExitCode> {
     let text = match args.action {
         Action::Info => {
             let usage = cache::usage(&dir);
-            format!("{}: {} units, {}\n", dir.display(), usage.units, mebibytes(usage.bytes))
+            format!(
+                "{}: {} units, results of {}, {}\n",
+                dir.display(),
+                usage.units,
+                usage.analysed,
+                mebibytes(usage.bytes)
+            )
         }
         Action::Clear => {
             let usage = cache::clear(&dir).with_context(|| {

@@ -44,7 +44,7 @@ enum GraphFormat {
 pub fn run(args: &CallGraphArgs, ui: &Ui) -> Result<ExitCode> {
     let models = args.models.load()?;
     let input = args.inputs.load(ui)?;
-    ui.skipped(&input.loaded);
+    ui.skipped(&input.loaded.skipped);
     let program = Program::link(input.loaded.modules);
     program.notes().iter().for_each(|note| ui.note(note));
     let points_to = Andersen::solve(&program, &models);

@@ -1,9 +1,10 @@
 //! `leakproof check`: find leaks and report them.
 
 use crate::analysis::AnalysisArgs;
+use crate::cached::{self, Analysed};
 use crate::commands::models::ModelFiles;
 use crate::config::Config;
-use crate::inputs::{Input, InputArgs};
+use crate::inputs::{InputArgs, prepare_project};
 use crate::last_result;
 use crate::rendering::{Format, RenderArgs, Scene};
 use crate::stats::StatsTable;
@@ -11,10 +12,8 @@ use crate::triaging::TriageArgs;
 use crate::ui::Ui;
 use anyhow::Result;
 use clap::Args;
-use leakproof_detect::{Effort, Options};
-use leakproof_findings::{Report, Skipped, Sources};
-use leakproof_frontend::SourceKind;
-use leakproof_models::Library;
+use leakproof_findings::Sources;
+use leakproof_frontend::{Project, SourceKind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -47,13 +46,14 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
     let models = args.models.load_after(&config.models)?;
     let options = args.analysis.options(&config, &models, args.inputs.unit.jobs)?;
     let mut policy = args.triage.policy(&config, &root, &sources)?;
-    let input = args.inputs.load(ui)?;
+    let project = args.inputs.discover(ui)?;
+    policy.files = unit_files(&project);
+    let prepared = prepare_project(&project, &args.inputs.unit, ui)?;
+    let Analysed { mut report, effort, timings, skipped } =
+        cached::analyse(prepared, &models, &options, ui)?;
     if args.render.format != Format::Text {
-        ui.skipped(&input.loaded);
+        ui.skipped(&skipped);
     }
-    let timings = input.loaded.timings;
-    policy.files = unit_files(&input);
-    let (mut report, effort) = analyse(input, &models, &options);
     leakproof_findings::finish(&mut report, &sources);
     leakproof_triage::apply(&mut report, &policy, &sources);
     args.triage.update(&mut report, &config, ui)?;
@@ -69,29 +69,12 @@ pub fn run(args: &CheckArgs, ui: &Ui) -> Result<ExitCode> {
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// From modules to findings.
-fn analyse(input: Input, models: &Library, options: &Options) -> (Report, Effort) {
-    let start = Instant::now();
-    let program = leakproof_program::Program::link(input.loaded.modules);
-    let linking = start.elapsed();
-    let (examination, _) = leakproof_detect::examine(&program, models, options, None);
-    let (mut report, mut effort) = (examination.report, examination.effort);
-    effort.stages.insert(0, ("linking", linking));
-    for leak in &mut report.leaks {
-        leak.resource = !models.is_memory(&leak.family);
-    }
-    for (file, reason) in input.loaded.skipped {
-        report.skipped.push(Skipped { file, reason });
-    }
-    (report, effort)
-}
-
 /// The source files of all units, as findings name them.
-fn unit_files(input: &Input) -> Vec<String> {
+fn unit_files(project: &Project) -> Vec<String> {
     let name = |path: PathBuf| {
-        let path = path.strip_prefix(&input.project.cwd).map_or(path.clone(), Into::into);
+        let path = path.strip_prefix(&project.cwd).map_or(path.clone(), Into::into);
         path.to_string_lossy().into_owned()
     };
-    let sources = input.project.units.iter().filter(|u| u.kind != SourceKind::Llvm);
+    let sources = project.units.iter().filter(|u| u.kind != SourceKind::Llvm);
     sources.map(|unit| name(unit.path())).collect()
 }

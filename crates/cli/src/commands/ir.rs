@@ -25,7 +25,7 @@ pub struct IrArgs {
 
 pub fn run(args: &IrArgs, ui: &Ui) -> Result<ExitCode> {
     let input = load_file(&args.file, args.build_dir.as_deref(), &args.unit, ui)?;
-    ui.skipped(&input.loaded);
+    ui.skipped(&input.loaded.skipped);
     let texts: Vec<String> = input.loaded.modules.iter().map(leakproof_ir::print_module).collect();
     output::write(args.output.as_deref(), &texts.join("\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ mod units;
 mod verdicts;
 
 use crate::analysis::AnalysisArgs;
+use crate::cached;
 use crate::commands::models::ModelFiles;
 use crate::config::Config;
 use crate::inputs::{Input, InputArgs};
@@ -176,7 +177,8 @@ impl ValidateArgs {
         let models = self.models.load_after(&config.models)?;
         let options = self.analysis.options(&config, &models, self.inputs.unit.jobs)?;
         let program = leakproof_program::Program::link(input.loaded.modules);
-        let mut report = leakproof_detect::check(&program, &models, &options);
+        let results = input.loaded.results.as_ref();
+        let mut report = cached::examine(&program, &models, &options, results).report;
         leakproof_findings::finish(&mut report, &sources);
         Ok((report, program.into_modules()))
     }

@@ -59,14 +59,14 @@ impl Stamp {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Known {
     stamp: Stamp,
     hash: Option<Hash>,
 }
 
 /// Files seen in this run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct FileTable {
     known: Mutex<FxHashMap<PathBuf, Option<Known>>>,
 }

@@ -6,31 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// More states than this are not worth their space: branches one switches between.
 const MAX_VARIANTS: usize = 4;
-const MAGIC: &[u8; 8] = b"lkpman01";
+const MAGIC: &[u8; 8] = b"lkpman02";
 
 /// One state of the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     pub files: Vec<FileRecord>,
-    /// Names the cache entry.
+    /// The hash of what was made of them, which names the cache entry.
     pub entry: Hash,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub variants: Vec<Variant>,
-}
-
-/// The name of the entry made from these files.
-pub fn entry_hash(key: &Hash, files: &[FileRecord]) -> Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(key);
-    for file in files {
-        hasher.update(&(file.path.len() as u64).to_le_bytes());
-        hasher.update(&file.path);
-        hasher.update(&file.hash);
-    }
-    *hasher.finalize().as_bytes()
 }
 
 impl Manifest {

@@ -1,14 +1,16 @@
-//! Lowered units on disk, so that an unchanged unit costs a file read.
+//! Lowered units on disk, so that an unchanged unit costs a file read, and what analyses made of
+//! them (`results`).
 //!
 //! Two levels. The unit's key (clang, flags, folder, file name, our own version) names a manifest:
 //! for each state of the sources seen so far, the files that were read with their hashes, and the
-//! entry made of them. An entry is the module with a checksum. Invariants: files appear under their
+//! hash of the module made of them, which names the entry. Invariants: files appear under their
 //! final names only complete, so processes may share the folder; whatever does not check out
 //! (damaged, half deleted, written by another version) counts as absent; no failure to read or write the
 //! cache is ever an error of the run.
 
 mod files;
 mod manifest;
+mod results;
 mod trim;
 
 use crate::cancel::Temporary;
@@ -24,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+pub use results::Results;
 pub use trim::{Usage, clear, usage};
 
 /// Names the cache folder.
@@ -34,11 +37,14 @@ pub const LIMIT_VARIABLE: &str = "LEAKPROOF_CACHE_LIMIT";
 /// Everything we write lies in this sub-folder, and `clear` removes nothing else.
 const FOLDER: &str = "units";
 const ENTRY_MAGIC: &[u8; 8] = b"lkproof1";
+/// Magic and checksum.
+const HEAD: usize = 8 + 32;
 /// Variables that change what clang includes.
 const CLANG_VARIABLES: &[&str] =
     &["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS"];
 
-type Hash = [u8; 32];
+/// Stands for the content of something.
+pub type Hash = [u8; 32];
 
 /// Where the cache is, unless told otherwise: `$LEAKPROOF_CACHE_DIR`, else below the user's cache
 /// folder. `None` when there is no such place.
@@ -50,6 +56,7 @@ pub fn default_dir() -> Option<PathBuf> {
 }
 
 /// What a unit is before any file is read.
+#[derive(Debug)]
 pub struct UnitKey(Hash);
 
 impl UnitKey {
@@ -86,6 +93,7 @@ impl KeyHasher {
 }
 
 /// An open cache folder.
+#[derive(Debug)]
 pub struct Cache {
     root: PathBuf,
     files: FileTable,
@@ -112,32 +120,38 @@ impl Cache {
         self.path(&hasher.finish(), "clang")
     }
 
-    /// The module of the unit, if every file it was made of is unchanged.
-    pub fn lookup(&self, key: &UnitKey) -> Option<Module> {
+    /// The hash of the unit's module, if every file it was made of is unchanged.
+    pub fn lookup(&self, key: &UnitKey) -> Option<Hash> {
         let path = self.path(&key.0, "manifest");
         let mut manifest = Manifest::decode(&read_touched(&path).ok()?)?;
         let (index, refreshed) = manifest.find(&self.files)?;
-        let module = self.entry(&manifest.variants[index].entry)?;
+        let content = manifest.variants[index].entry;
         if refreshed || index > 0 {
             manifest.move_to_front(index);
             self.write(&path, &[&manifest.encode()]).unwrap_or(());
         }
-        Some(module)
+        Some(content)
     }
 
-    fn entry(&self, hash: &Hash) -> Option<Module> {
-        let bytes = read_touched(&self.path(hash, "unit")).ok()?;
-        let (head, payload) = bytes.split_at_checked(ENTRY_MAGIC.len() + 32)?;
-        let (magic, checksum) = head.split_at(ENTRY_MAGIC.len());
-        let sound = magic == ENTRY_MAGIC && checksum == blake3::hash(payload).as_bytes();
-        sound.then(|| postcard::from_bytes(payload).ok()).flatten()
+    /// The module with this hash.
+    pub fn module(&self, content: &Hash) -> Option<Module> {
+        postcard::from_bytes(&self.read(content, "unit")?).ok()
     }
 
-    /// Keeps the module that was made of `files` by a clang started at `started`.
-    pub fn store(&self, key: &UnitKey, files: &[PathBuf], started: SystemTime, module: &Module) {
-        if self.try_store(key, files, started, module).is_some() {
+    /// Keeps the module that was made of `files` by a clang started at `started`; its hash.
+    pub fn store(
+        &self,
+        key: &UnitKey,
+        files: &[PathBuf],
+        started: SystemTime,
+        module: &Module,
+    ) -> Option<Hash> {
+        let payload = postcard::to_stdvec(module).ok()?;
+        let content = *blake3::hash(&payload).as_bytes();
+        if self.try_store(key, files, started, &content, &payload).is_some() {
             self.wrote.store(true, Ordering::Relaxed);
         }
+        Some(content)
     }
 
     fn try_store(
@@ -145,19 +159,31 @@ impl Cache {
         key: &UnitKey,
         files: &[PathBuf],
         started: SystemTime,
-        module: &Module,
+        content: &Hash,
+        payload: &[u8],
     ) -> Option<()> {
         let records = self.files.record(files, started)?;
-        let entry = manifest::entry_hash(&key.0, &records);
-        let payload = postcard::to_stdvec(module).ok()?;
-        let checksum = blake3::hash(&payload);
-        let parts: [&[u8]; 3] = [ENTRY_MAGIC, checksum.as_bytes(), &payload];
-        self.write(&self.path(&entry, "unit"), &parts).ok()?;
+        self.keep(content, "unit", payload)?;
         let path = self.path(&key.0, "manifest");
         let old = std::fs::read(&path).ok().and_then(|b| Manifest::decode(&b));
         let mut manifest = old.unwrap_or_default();
-        manifest.add(Variant { files: records, entry });
+        manifest.add(Variant { files: records, entry: *content });
         self.write(&path, &[&manifest.encode()]).ok()
+    }
+
+    /// The bytes that were kept under this name, when they are whole.
+    fn read(&self, name: &[u8], extension: &str) -> Option<Vec<u8>> {
+        let mut bytes = read_touched(&self.path(name, extension)).ok()?;
+        let (head, payload) = bytes.split_at_checked(HEAD)?;
+        let (magic, checksum) = head.split_at(ENTRY_MAGIC.len());
+        let sound = magic == ENTRY_MAGIC && checksum == blake3::hash(payload).as_bytes();
+        sound.then(|| bytes.split_off(HEAD))
+    }
+
+    fn keep(&self, name: &[u8], extension: &str, payload: &[u8]) -> Option<()> {
+        let checksum = blake3::hash(payload);
+        let parts: [&[u8]; 3] = [ENTRY_MAGIC, checksum.as_bytes(), payload];
+        self.write(&self.path(name, extension), &parts).ok()
     }
 
     /// Keeps the folder below its limit, when something was added.
@@ -167,7 +193,7 @@ impl Cache {
         }
     }
 
-    fn path(&self, hash: &Hash, extension: &str) -> PathBuf {
+    fn path(&self, hash: &[u8], extension: &str) -> PathBuf {
         let name: String = hash.iter().take(20).map(|b| format!("{b:02x}")).collect();
         self.root.join(&name[..2]).join(format!("{}.{extension}", &name[2..]))
     }

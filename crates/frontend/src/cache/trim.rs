@@ -14,6 +14,8 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub units: u64,
+    /// Units of which results of analyses are kept.
+    pub analysed: u64,
     pub bytes: u64,
 }
 
@@ -34,7 +36,9 @@ pub fn usage(dir: &Path) -> Usage {
     let mut usage = Usage::default();
     for file in files(&dir.join(super::FOLDER)) {
         usage.bytes += file.bytes;
-        usage.units += u64::from(file.path.extension() == Some(OsStr::new("unit")));
+        let is = |name: &str| u64::from(file.path.extension() == Some(OsStr::new(name)));
+        usage.units += is("unit");
+        usage.analysed += is(super::results::PACK);
     }
     usage
 }
@@ -102,7 +106,7 @@ mod tests {
             let file = std::fs::File::open(folder.join(name)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         }
-        assert_eq!(usage(dir.path()), Usage { units: 3, bytes: 300 });
+        assert_eq!(usage(dir.path()), Usage { units: 3, analysed: 0, bytes: 300 });
         trim(&dir.path().join(super::super::FOLDER), 250);
         assert!(folder.join("new.unit").exists());
         assert!(folder.join("old.unit").exists());

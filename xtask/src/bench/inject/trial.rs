@@ -4,7 +4,7 @@ use super::filter::{Harmless, harmless};
 use super::origin::{Origin, origin};
 use super::sample::Sample;
 use super::site::{self, Deallocators, Site};
-use leakproof_detect::{Examination, Given, Memo, Options, Releaser, examine};
+use leakproof_detect::{Examination, Given, Options, Releaser, Store, examine};
 use leakproof_findings::{Finding, Report};
 use leakproof_ir::Module;
 use leakproof_models::Library;
@@ -59,14 +59,15 @@ struct Target {
 pub fn run(name: &str, modules: Vec<Module>, models: &Library, count: usize) -> Outcome {
     let options = Options { pairs: true, ..Options::default() };
     let program = Program::link(modules);
-    let (before, memo) = examine(&program, models, &options, None);
+    let store = Store::empty(program.modules().len());
+    let before = examine(&program, models, &options, Some(&store));
     let deallocators = deallocators(models, &before);
     let mut outcome = Outcome::default();
     let targets = targets(&program, models, &deallocators, &before.report, &mut outcome);
     let chosen = Sample::new(name).choose(targets, count);
     let names: Vec<String> =
         chosen.iter().map(|t| program.function(t.site.function).source_name.clone()).collect();
-    let mut bench = Bench { modules: program.into_modules(), memo, models, options };
+    let mut bench = Bench { modules: program.into_modules(), store, models, options };
     for (target, function) in chosen.into_iter().zip(names) {
         let after = bench.without(&target.site);
         let mut trial = Trial {
@@ -217,7 +218,7 @@ fn key(finding: &Finding) -> (Position, Position, String) {
 /// The program, and what its analysis found out.
 struct Bench<'m> {
     modules: Vec<Module>,
-    memo: Memo,
+    store: Store,
     models: &'m Library,
     options: Options,
 }
@@ -226,14 +227,12 @@ impl Bench<'_> {
     /// The findings once a release is gone. Functions that do not depend on it are not run again.
     fn without(&mut self, site: &Site) -> Report {
         let index = site.function.module as usize;
-        let changed = [site.function.module];
         let Some(module) = self.modules.get_mut(index) else { return Report::default() };
         let original = module.clone();
         site.delete(module);
         let program = Program::link(std::mem::take(&mut self.modules));
         let options = Options { pairs: false, ..self.options.clone() };
-        let before = Some((&self.memo, changed.as_slice()));
-        let (after, _) = examine(&program, self.models, &options, before);
+        let after = examine(&program, self.models, &options, Some(&self.store));
         self.modules = program.into_modules();
         if let Some(module) = self.modules.get_mut(index) {
             *module = original;

@@ -1,0 +1,279 @@
+//! Finds and keeps what the analysis of a function gave.
+//!
+//! The key of a run covers everything that it may look at: this code, models and options, the function's
+//! body with types, constants and declarations that it refers to (`names`), whom calls through
+//! pointers may reach, whether somebody calls it, and the summaries of callees; within a recursive component
+//! those of the round before. Only lines are left out, as far as they are the same counted from
+//! the function's start: findings name absolute lines, so a function that has some is only found again when
+//! nothing that they speak of has moved.
+
+use super::digest::{Id, hash};
+use super::names::Names;
+use super::wire::{self, Wire};
+use super::{Store, result};
+use crate::component::{Env, Known, Outcome, Round};
+use crate::pairs::{self, Pair};
+use leakproof_findings::Finding;
+use leakproof_ir::{Callee, InstKind};
+use leakproof_program::{FuncRef, Program, Target};
+use leakproof_summary::{NewObject, Planted, Summary};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A store together with the names of the program under analysis.
+pub struct Reuse<'a> {
+    names: Names<'a>,
+    store: &'a Store,
+    /// Everything that all components depend on.
+    common: Id,
+}
+
+/// A run as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    wire: Wire,
+    hash: Id,
+    outcome: Stored,
+    /// Where the functions that findings may name stood.
+    positions: Id,
+}
+
+/// A run with planted objects as it is stored.
+#[derive(Serialize, Deserialize)]
+struct PlantedEntry {
+    outcome: Stored,
+    positions: Id,
+}
+
+/// The part of an outcome that is not worked out again.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    counts: [u64; 6],
+    limited: Option<String>,
+    /// As JSON: the contract leaves out what is absent.
+    findings: Option<String>,
+    /// `None`: nobody asked.
+    pairs: Option<Vec<Pair>>,
+}
+
+impl<'a> Reuse<'a> {
+    pub fn new(program: &'a Program, store: &'a Store, env: &result::Circumstances<'_>) -> Self {
+        Self { names: Names::of(program), store, common: env.id() }
+    }
+
+    /// The key of a run; `None` when it cannot be kept.
+    pub fn key(&self, env: &Env<'_>, round: &Round, f: FuncRef) -> Option<Id> {
+        if round.last && env.watched.contains_key(&f) {
+            return None;
+        }
+        let mut text = self.common.to_vec();
+        self.describe(env, round, f, &mut text)?;
+        Some(hash(&text))
+    }
+
+    /// The key of a run with planted objects.
+    pub fn planted_key(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        planted: &[Planted],
+    ) -> Option<Id> {
+        let mut text = [&b"planted"[..], &self.common].concat();
+        self.describe(env, round, f, &mut text)?;
+        // Objects as a function would have them that makes all of them.
+        let objects = planted.iter().map(|p| NewObject {
+            family: p.family.clone(),
+            trace: p.trace.clone(),
+            assumed: true,
+        });
+        let summary = Summary { objects: objects.collect(), ..Summary::default() };
+        text.extend(Wire::store(&self.names, &summary)?.hash()?);
+        for p in planted {
+            text.extend(p.param.to_le_bytes());
+            text.extend(p.offset.to_le_bytes());
+        }
+        Some(hash(&text))
+    }
+
+    fn describe(&self, env: &Env<'_>, round: &Round, f: FuncRef, text: &mut Vec<u8>) -> Option<()> {
+        text.extend(self.names.body(f)?);
+        text.extend([u8::from(round.last), u8::from(!env.calls.callers_of(f).is_empty())]);
+        self.describe_indirect(env, f, text)?;
+        let callees = env.calls.callees_of(f);
+        text.extend((callees.len() as u32).to_le_bytes());
+        for &callee in callees {
+            text.extend(self.names.function(callee)?);
+            text.push(u8::from(round.is_member(callee)));
+            text.extend(round.hash(env, callee)?);
+        }
+        Some(())
+    }
+
+    /// Whom calls through pointers may reach.
+    fn describe_indirect(&self, env: &Env<'_>, f: FuncRef, text: &mut Vec<u8>) -> Option<()> {
+        let body = self.names.program.function(f).body.as_ref()?;
+        for (inst, targets) in env.calls.calls_of(f) {
+            if !matches!(body.insts[inst].kind, InstKind::Call { callee: Callee::Indirect(_), .. })
+            {
+                continue;
+            }
+            text.extend((targets.list.len() as u32).to_le_bytes());
+            text.extend([u8::from(targets.complete), u8::from(targets.fallback)]);
+            for target in &targets.list {
+                text.push(u8::from(matches!(target, Target::Defined(_))));
+                text.extend(self.names.function(target.func())?);
+            }
+        }
+        Some(())
+    }
+
+    /// What is known of a run.
+    pub fn fetch(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        key: &Id,
+    ) -> Option<(Known, Outcome)> {
+        let entry: Entry = postcard::from_bytes(&self.store.get(f.module, key)?).ok()?;
+        let pairs = env.options.pairs && round.last;
+        let moved = || entry.positions != self.positions(env, round, f, &[]);
+        if !entry.outcome.answers(pairs) || entry.outcome.names_lines(pairs) && moved() {
+            return None;
+        }
+        let summary = Arc::new(entry.wire.fetch(&self.names)?);
+        let outcome = entry.outcome.fetch(env, f, &summary)?;
+        Some((Known { summary, hash: Some(entry.hash) }, outcome))
+    }
+
+    /// Keeps what a run gave; says what stands for the summary in keys of callers.
+    pub fn keep(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        key: Option<Id>,
+        summary: &Summary,
+        outcome: &Outcome,
+    ) -> Option<Id> {
+        let wire = Wire::store(&self.names, summary)?;
+        let hash = wire.hash()?;
+        if let Some(key) = key.filter(|_| outcome.is_lasting(env.options)) {
+            let outcome = Stored::of(outcome, env.options.pairs && round.last)?;
+            let placed = outcome.names_lines(true);
+            let positions = if placed { self.positions(env, round, f, &[]) } else { Id::default() };
+            let entry = Entry { wire, hash, outcome, positions };
+            self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
+        }
+        Some(hash)
+    }
+
+    pub fn fetch_planted(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        planted: &[Planted],
+        key: &Id,
+    ) -> Option<Outcome> {
+        let entry: PlantedEntry = postcard::from_bytes(&self.store.get(f.module, key)?).ok()?;
+        let moved = entry.outcome.names_lines(false)
+            && entry.positions != self.positions(env, round, f, planted);
+        if moved {
+            return None;
+        }
+        let outcome = entry.outcome.fetch(env, f, &Summary::opaque())?;
+        Some(Outcome { again: true, ..outcome })
+    }
+
+    pub fn keep_planted(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        planted: &[Planted],
+        key: Id,
+        outcome: &Outcome,
+    ) -> Option<()> {
+        if outcome.is_lasting(env.options) {
+            let stored = Stored::of(outcome, false)?;
+            let positions = self.positions(env, round, f, planted);
+            let entry = PlantedEntry { outcome: stored, positions };
+            self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
+        }
+        Some(())
+    }
+
+    /// Where the functions stand that findings of a run can name.
+    fn positions(&self, env: &Env<'_>, round: &Round, f: FuncRef, planted: &[Planted]) -> Id {
+        let mut functions = BTreeSet::from([f]);
+        functions.extend(planted.iter().flat_map(|p| p.trace.iter()).map(|s| s.at.func));
+        for &callee in env.calls.callees_of(f) {
+            if let Some(summary) = round.summary(env, f, callee) {
+                wire::for_each_function(&summary, |f| {
+                    functions.insert(f);
+                });
+            }
+        }
+        let placed = functions.into_iter().map(|f| {
+            let line = self.names.program.function(f).loc.line;
+            (self.names.function(f).unwrap_or_default(), line)
+        });
+        let mut placed: Vec<(Id, u32)> = placed.collect();
+        placed.sort_unstable();
+        let text: Vec<u8> =
+            placed.iter().flat_map(|(id, line)| [&id[..], &line.to_le_bytes()].concat()).collect();
+        hash(&text)
+    }
+}
+
+impl Stored {
+    fn of(o: &Outcome, pairs: bool) -> Option<Self> {
+        let findings = match o.findings.as_slice() {
+            [] => None,
+            list => Some(serde_json::to_string(list).ok()?),
+        };
+        Some(Self {
+            counts: [o.instructions, o.objects, o.candidates, o.infeasible, o.queries, o.timeouts],
+            limited: o.limited.clone(),
+            findings,
+            pairs: pairs.then(|| o.pairs.clone()),
+        })
+    }
+
+    /// Whether everything is there that is asked for.
+    fn answers(&self, pairs: bool) -> bool {
+        self.pairs.is_some() || !pairs
+    }
+
+    /// Whether it says lines.
+    fn names_lines(&self, pairs: bool) -> bool {
+        self.findings.is_some() || (pairs && self.pairs.as_ref().is_some_and(|p| !p.is_empty()))
+    }
+
+    fn fetch(self, env: &Env<'_>, f: FuncRef, summary: &Summary) -> Option<Outcome> {
+        let findings: Vec<Finding> = match &self.findings {
+            None => Vec::new(),
+            Some(json) => serde_json::from_str(json).ok()?,
+        };
+        let [instructions, objects, candidates, infeasible, queries, timeouts] = self.counts;
+        let wanted = env.options.pairs;
+        Some(Outcome {
+            name: env.program.function(f).source_name.clone(),
+            reused: true,
+            findings,
+            instructions,
+            objects,
+            candidates,
+            infeasible,
+            queries,
+            timeouts,
+            limited: self.limited,
+            pairs: self.pairs.filter(|_| wanted).unwrap_or_default(),
+            releaser: if wanted { pairs::of_summary(env, f, summary) } else { None },
+            ..Outcome::default()
+        })
+    }
+}
