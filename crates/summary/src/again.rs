@@ -32,7 +32,8 @@ impl Exec<'_> {
         let args: Vec<Term> =
             widths.into_iter().map(|bits| self.opaque(bits, What::Unknown, "", loc)).collect();
         let Some(inst) = self.body.insts.iter().map(|(id, _)| id).next() else { return };
-        let call = Call { inst, args: &args, ty: self.function.ret, loc };
+        let name = self.function.source_name.as_str();
+        let call = Call { name, inst, args: &args, ty: self.function.ret, loc };
         let mut after = state.clone();
         if let Some(value) = self.apply_summary(&call, &summary, self.me, false, &mut after) {
             // The first caller has what it was given.

@@ -18,7 +18,10 @@ use std::sync::Arc;
 const MAX_TARGETS: usize = 6;
 
 /// One call under execution.
+#[derive(Clone, Copy)]
 pub struct Call<'c> {
+    /// The function's name as the programmer spells it, once that is known.
+    pub name: &'c str,
     pub inst: InstId,
     pub args: &'c [Term],
     pub ty: Ty,
@@ -37,7 +40,7 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let loc = self.body.insts[inst].loc;
         let args: Vec<Term> = args.iter().map(|&a| self.value(state, a)).collect();
-        let call = Call { inst, args: &args, ty, loc };
+        let call = Call { name: "", inst, args: &args, ty, loc };
         let targets = match callee {
             Callee::Direct(f) => vec![self.ctx.program.resolve(self.me.module, f)],
             Callee::Indirect(v) => self.indirect_targets(state, inst, v),
@@ -95,7 +98,7 @@ impl Exec<'_> {
             && let BaseKind::Func(f) = self.kind(base)
         {
             let ty = self.ctx.program.function(f).ret;
-            let inner = Call { inst: call.inst, args, ty, loc: call.loc };
+            let inner = Call { args, ty, ..*call };
             let mut after = state.clone();
             if let Some(value) = self.call_target(&inner, self.target_of(f), &mut after) {
                 // Whoever called back keeps the result.

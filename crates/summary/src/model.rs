@@ -17,15 +17,16 @@ impl Exec<'_> {
         function: &Function,
         state: &mut State,
     ) -> Option<Option<Term>> {
+        let call = &Call { name: &function.source_name, ..*call };
         let fixed = function.params.len();
-        self.note_passed(call, &model.name, state);
+        self.note_passed(call, call.name, state);
         self.note_resized(call, model, state);
         let possible = self.possible_outcomes(call, model, state);
         if let [(guard, outcome)] = possible.as_slice() {
             state.pc = self.pcs.extend(&mut self.terms, state.pc, *guard)?;
-            return self.apply_outcome(call, model, outcome, fixed, state);
+            return self.apply_outcome(call, outcome, fixed, state);
         }
-        self.fork_outcomes(call, model, &possible, fixed, state)
+        self.fork_outcomes(call, &possible, fixed, state)
     }
 
     /// Remembers which object of somebody else a resizing function got.
@@ -46,7 +47,7 @@ impl Exec<'_> {
         {
             return;
         }
-        let site = Site { at: self.place(call.loc), callee: model.name.as_str().into() };
+        let site = Site { at: self.place(call.loc), callee: call.name.into() };
         let object = ObjectId(self.objects.len() as u32);
         let whole = self.pointee(pointer);
         let (family, trace) = ("memory".into(), [site].into());
@@ -87,7 +88,6 @@ impl Exec<'_> {
     fn fork_outcomes(
         &mut self,
         call: &Call<'_>,
-        model: &Model,
         outcomes: &[(Term, &Outcome)],
         fixed: usize,
         state: &mut State,
@@ -99,12 +99,12 @@ impl Exec<'_> {
             let chosen = if i + 1 == outcomes.len() {
                 Terms::TRUE
             } else {
-                self.outcome_symbol(call, model, outcome)
+                self.outcome_symbol(call, outcome)
             };
             let taken = self.terms.and2(chosen, *guard);
             if let Some(branch_pc) = self.pcs.extend(&mut self.terms, pc, taken) {
                 let mut branch = State { pc: branch_pc, mem: state.mem.clone() };
-                if let Some(v) = self.apply_outcome(call, model, outcome, fixed, &mut branch) {
+                if let Some(v) = self.apply_outcome(call, outcome, fixed, &mut branch) {
                     done = Some(match done {
                         None => (branch, v),
                         Some((s, w)) => self.join_outcomes(s, w, branch, v),
@@ -120,11 +120,11 @@ impl Exec<'_> {
     }
 
     /// A condition that tells this outcome from the ones after it, phrased as a failure.
-    fn outcome_symbol(&mut self, call: &Call<'_>, model: &Model, outcome: &Outcome) -> Term {
+    fn outcome_symbol(&mut self, call: &Call<'_>, outcome: &Outcome) -> Term {
         if outcome.failure {
-            self.opaque(1, What::Failure, &model.name, call.loc)
+            self.opaque(1, What::Failure, call.name, call.loc)
         } else {
-            let fails = self.opaque(1, What::Failure, &model.name, call.loc);
+            let fails = self.opaque(1, What::Failure, call.name, call.loc);
             self.terms.not(fails)
         }
     }
@@ -132,14 +132,13 @@ impl Exec<'_> {
     fn apply_outcome(
         &mut self,
         call: &Call<'_>,
-        model: &Model,
         outcome: &Outcome,
         fixed: usize,
         state: &mut State,
     ) -> Option<Option<Term>> {
-        let value = self.returned(call, model, &outcome.returns, state)?;
+        let value = self.returned(call, &outcome.returns, state)?;
         for effect in &outcome.effects {
-            self.apply_effect(call, model, effect, value, fixed, state);
+            self.apply_effect(call, effect, value, fixed, state);
         }
         Some(value)
     }
@@ -148,11 +147,10 @@ impl Exec<'_> {
     fn returned(
         &mut self,
         call: &Call<'_>,
-        model: &Model,
         returns: &Returns,
         state: &mut State,
     ) -> Option<Option<Term>> {
-        let name = model.name.as_str();
+        let name = call.name;
         let bits = self.bits_of(call.ty);
         let arg = |n: &usize| call.args.get(*n).copied();
         Some(match returns {
@@ -201,14 +199,13 @@ impl Exec<'_> {
     fn apply_effect(
         &mut self,
         call: &Call<'_>,
-        model: &Model,
         effect: &Effect,
         returned: Option<Term>,
         fixed: usize,
         state: &mut State,
     ) {
         let at = self.place(call.loc);
-        let name = model.name.as_str();
+        let name = call.name;
         match effect {
             Effect::Alloc { place, family, zeroed } => {
                 // A caller that gives no place for an object gets none.
