@@ -109,10 +109,37 @@ impl Exec<'_> {
         for o in self.grouped_exits() {
             let state = self.shortened_state(o.state, &mut cut);
             let value = o.value.map(|v| self.shortened_result(v, o.key.0, &mut cut));
-            let state = self.without_unreached(state, value);
+            let mut state = self.without_unreached(state, value);
+            if let (Some(full), Some(told)) = (o.value, value.filter(|v| o.value != Some(*v))) {
+                self.hand_over_on_success(&mut state, full, told);
+            }
             outcomes.push(Outcome { state, value, ..o });
         }
         outcomes
+    }
+
+    /// A result that may mean success or failure was cut. What was handed over through arguments
+    /// was then handed over on success, as it is the custom: zero, or one where the other is zero.
+    fn hand_over_on_success(&mut self, state: &mut State, full: Term, told: Term) {
+        if self.terms.bits(told) < 2 || self.terms.has_addr(full) {
+            return;
+        }
+        let values = self.terms.alternatives(full);
+        let known: Vec<Option<i64>> = values.iter().map(|&t| self.terms.as_signed(t)).collect();
+        if values.len() < 2 || !known.contains(&Some(0)) {
+            return;
+        }
+        let zero = self.terms.int(self.terms.bits(told), 0);
+        let is_zero = self.terms.eq(told, zero);
+        let is_flag = known.iter().all(|v| matches!(v, Some(0 | 1)));
+        let succeeded = if is_flag { self.terms.not(is_zero) } else { is_zero };
+        for i in 0..self.objects.len() {
+            let cell = (self.objects[i].base, Slot::Live);
+            if let Some(&live) = state.mem.get(&cell) {
+                let both = self.terms.and2(live, succeeded);
+                state.mem.insert(cell, both);
+            }
+        }
     }
 
     /// The exits, those of the same outcome joined.
