@@ -96,40 +96,34 @@ impl Exec<'_> {
             return;
         }
         let effects = import.summary.effects.iter().filter(|e| e.slot.is_contents());
-        let holders = effects.map(|e| import.values[e.value.0 as usize]).chain(value);
-        let mut seen: FxHashMap<Base, Term> = FxHashMap::default();
-        for t in holders.collect::<Vec<_>>() {
-            if !self.terms.has_addr(t) {
-                continue;
-            }
+        let stored = effects
+            .map(|e| (import.values[e.value.0 as usize], !matches!(e.root, Root::Object(_))));
+        let holders: Vec<(Term, bool)> = stored
+            .chain(value.map(|v| (v, true)))
+            .filter(|(t, _)| self.terms.has_addr(*t))
+            .collect();
+        let mut handed: FxHashMap<Base, Term> = FxHashMap::default();
+        // Returned, or stored in something that existed before.
+        let mut direct: FxHashSet<Base> = FxHashSet::default();
+        for (t, outside) in holders {
             for (base, when) in self.targets(state, t) {
-                let old = seen.get(&base).copied().unwrap_or(Terms::FALSE);
+                let old = handed.get(&base).copied().unwrap_or(Terms::FALSE);
                 let either = self.terms.or2(old, when);
-                seen.insert(base, either);
+                handed.insert(base, either);
+            }
+            if outside {
+                direct.extend(self.all_bases(t));
             }
         }
-        let direct = self.directly_handed_over(value, import);
         for &base in &import.objects {
             let mut live = state.fact(base, Slot::Live);
             if !direct.contains(&base) {
                 live = self.certain(live);
             }
-            let handed = seen.get(&base).copied().unwrap_or(Terms::FALSE);
+            let handed = handed.get(&base).copied().unwrap_or(Terms::FALSE);
             let both = self.terms.and2(live, handed);
             state.mem.insert((base, Slot::Live), both);
         }
-    }
-
-    /// New objects that the call returned, or stored in something that existed before.
-    fn directly_handed_over(&mut self, value: Option<Term>, import: &Import<'_>) -> Vec<Base> {
-        let stored = import
-            .summary
-            .effects
-            .iter()
-            .filter(|e| e.slot.is_contents() && !matches!(e.root, Root::Object(_)));
-        let values: Vec<Term> =
-            stored.map(|e| import.values[e.value.0 as usize]).chain(value).collect();
-        values.into_iter().flat_map(|t| self.all_bases(t)).collect()
     }
 
     /// The address of a root; `None` for the variadic arguments, which have none.

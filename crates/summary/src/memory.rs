@@ -1,26 +1,21 @@
-//! Memory: what pointers refer to, loads, stores, copies, release and escape.
+//! Memory: what pointers refer to, loads, stores; copies, release and escape are modules of it.
 //!
 //! A pointer term is a choice between leaves (addresses, symbols). An update goes to every leaf
 //! under its condition; with one leaf it is exact. Distinct symbols are taken to point to
 //! distinct objects. What cannot be followed escapes: it is never dropped.
 
+mod copy;
+mod release;
+
 use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
 use leakproof_guard::{Base, Cast, Node, Op, SymInfo, Term, Terms};
-use leakproof_ir::{InitValue, InstId, Loc};
+use leakproof_ir::{InitValue, Loc};
 use rustc_hash::FxHashSet;
 
 /// More alternatives than this for one pointer are not told apart.
 const MAX_LEAVES: usize = 24;
-/// `memcpy` of at most this many bytes copies cell by cell.
-const MAX_COPY: i64 = 512;
-/// A condition of escape that is larger than this is taken as met.
-const MAX_ESCAPE_CONDITION: u32 = 80;
-/// Objects of callers that escape are followed as far as this many dereferences away.
-const MAX_ESCAPE_DEPTH: u32 = 2;
-/// How deep contents escape with their owner.
-const ESCAPE_DEPTH: u32 = 4;
 
 /// One alternative of a pointer.
 #[derive(Clone, Copy, Debug)]
@@ -257,30 +252,6 @@ impl Exec<'_> {
         self.initial_in(epoch, base, slot, bits)
     }
 
-    /// The whole object at `src` moves to the object at `dst` (realloc). Where it is not known
-    /// which object that was, its contents are kept by somebody, and that is all.
-    pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
-        self.copy(state, dst, src, None, at);
-        let from = self.leaves(state, src).unwrap_or_default();
-        if from.iter().any(|leaf| leaf.any) {
-            self.escape_contents(state, &from, None);
-        }
-        let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
-        for leaf in from {
-            if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
-                let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
-                let original = self.terms.addr(from, 0);
-                let copied = self.terms.tuple(vec![original, old]);
-                let before = state.mem.get(&(to, Slot::Epoch)).copied();
-                let epoch = match before.filter(|_| leaf.cond != Terms::TRUE) {
-                    Some(other) => self.terms.choose(leaf.cond, copied, other),
-                    None => copied,
-                };
-                state.mem.insert((to, Slot::Epoch), epoch);
-            }
-        }
-    }
-
     /// The initial value of a constant global.
     fn constant_contents(&mut self, base: Base, offset: i64, bits: u16) -> Option<Term> {
         let BaseKind::Global(r) = self.kind(base) else { return None };
@@ -426,285 +397,6 @@ impl Exec<'_> {
             let seq = self.tick();
             self.drops.push(Drop { seq, pc: state.pc, at, old, holder, kind });
         }
-    }
-
-    /// memcpy: contents of `src` to `dst`, `len` bytes when known.
-    pub fn copy(&mut self, state: &mut State, dst: Term, src: Term, len: Option<i64>, at: Place) {
-        let (Some(to), Some(from)) = (self.leaves(state, dst), self.leaves(state, src)) else {
-            for base in self.all_bases(src) {
-                self.escape_contents_of(state, base);
-            }
-            return;
-        };
-        for target in &to {
-            let (dst_base, dst_off) = match (target.target, target.any) {
-                (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
-                (Leaves::Cell(base, Slot::Every { stride, rem }), _) => {
-                    self.copy_to_element(state, (base, stride, rem), &from, len, at);
-                    continue;
-                }
-                _ => {
-                    self.escape_contents(state, &from, len);
-                    continue;
-                }
-            };
-            for source in &from {
-                let cond = self.terms.and2(target.cond, source.cond);
-                if let Leaves::Cell(base, Slot::Every { .. }) = source.target {
-                    self.escape_contents_of(state, base);
-                }
-                if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
-                    let cells = self.cells_to_copy(state, src_base, src_off, len);
-                    for (offset, value) in cells {
-                        let to = Slot::At(dst_off + (offset - src_off));
-                        self.write(state, dst_base, to, cond, value, source.any, at);
-                    }
-                    self.copy_every(state, dst_base, src_base, at);
-                }
-            }
-        }
-    }
-
-    /// A struct becomes an element of an array: its fields are those of some element.
-    fn copy_to_element(
-        &mut self,
-        state: &mut State,
-        (base, stride, rem): (Base, u32, u32),
-        from: &[Leaf],
-        len: Option<i64>,
-        at: Place,
-    ) {
-        for source in from {
-            let (Leaves::Cell(src, Slot::At(start)), true) = (source.target, stride > 0) else {
-                self.escape_contents(state, std::slice::from_ref(source), len);
-                continue;
-            };
-            for (offset, value) in self.cells_to_copy(state, src, start, len) {
-                let within = (i64::from(rem) + (offset - start)).rem_euclid(i64::from(stride));
-                self.write_every(state, base, stride, within as u32, value, at);
-            }
-        }
-    }
-
-    /// Array cells are copied with their base: which elements they stand for is not known.
-    fn copy_every(&mut self, state: &mut State, dst: Base, src: Base, at: Place) {
-        let cells: Vec<(Slot, Term)> = state
-            .contents_of(src)
-            .filter(|(s, t)| matches!(s, Slot::Every { .. }) && self.terms.has_addr(*t))
-            .collect();
-        for (slot, value) in cells {
-            if let Slot::Every { stride, rem } = slot {
-                self.write_every(state, dst, stride, rem, value, at);
-            }
-        }
-    }
-
-    fn cells_to_copy(
-        &mut self,
-        state: &State,
-        base: Base,
-        start: i64,
-        len: Option<i64>,
-    ) -> Vec<(i64, Term)> {
-        let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
-        let mut cells: Vec<(i64, Term)> = state
-            .contents_of(base)
-            .filter_map(|(s, t)| match s {
-                Slot::At(o) if (start..end).contains(&o) => Some((o, t)),
-                _ => None,
-            })
-            .collect();
-        let pointers_unread = !matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Heap(_))
-            || state.mem.contains_key(&(base, Slot::Epoch));
-        if let (true, Some(n)) = (pointers_unread, len.filter(|n| *n <= MAX_COPY)) {
-            for offset in (start..start + n).step_by(8) {
-                let near = cells.iter().any(|(o, _)| (offset..offset + 8).contains(o));
-                if !near && offset + 8 <= start + n {
-                    let t = self.initial(state, base, Slot::At(offset), 64);
-                    cells.push((offset, t));
-                }
-            }
-        }
-        cells
-    }
-
-    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf], len: Option<i64>) {
-        for leaf in leaves {
-            if let Leaves::Cell(base, slot) = leaf.target {
-                self.escape_contents_of(state, base);
-                if let Slot::At(start) = slot {
-                    let copied = self.cells_to_copy(state, base, start, len);
-                    copied.into_iter().for_each(|(_, t)| self.escape(state, t));
-                }
-            }
-        }
-    }
-
-    fn escape_contents_of(&mut self, state: &mut State, base: Base) {
-        let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
-        values.into_iter().for_each(|t| self.escape(state, t));
-    }
-
-    /// memset: zero is remembered, anything else is only known to hold no pointer.
-    pub fn fill(&mut self, state: &mut State, dst: Term, zero: bool, len: Option<i64>, at: Place) {
-        let Some(leaves) = self.leaves(state, dst) else { return };
-        for leaf in leaves {
-            let Leaves::Cell(base, Slot::At(start)) = leaf.target else { continue };
-            let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
-            let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
-            for (slot, old) in cells {
-                if matches!(slot, Slot::At(o) if (start..end).contains(&o)) {
-                    let bits = self.terms.bits(old);
-                    let new = if zero {
-                        self.terms.int(bits, 0)
-                    } else {
-                        self.opaque(bits, What::Unknown, "", at.loc)
-                    };
-                    self.write(state, base, slot, leaf.cond, new, leaf.any, at);
-                }
-            }
-            if zero && start == 0 && leaf.cond == Terms::TRUE && !leaf.any {
-                let one = self.terms.int(64, 1);
-                state.mem.insert((base, Slot::Epoch), one);
-            }
-        }
-    }
-
-    // ---- release and escape ------------------------------------------------------------------
-
-    /// The object that `pointer` refers to is released under `cond`.
-    pub fn free(&mut self, state: &mut State, pointer: Term, cond: Term, inst: InstId, at: Place) {
-        self.log_release(state, pointer, cond, inst, at);
-        let Some(leaves) = self.leaves(state, pointer) else {
-            self.escape(state, pointer);
-            return;
-        };
-        let element = self.is_element(pointer);
-        for leaf in leaves {
-            let Leaves::Cell(base, slot) = leaf.target else { continue };
-            let when = self.terms.and2(cond, leaf.cond);
-            let released = match (slot, self.kind(base)) {
-                // Nobody releases the middle of an object: this is not the path that was meant.
-                (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => continue,
-                // The object around a member (`container_of`) has a pointer of its own.
-                (Slot::At(offset), BaseKind::Pointee) if offset != 0 => {
-                    let around = self.terms.addr(base, offset);
-                    self.pointee(around)
-                }
-                _ => base,
-            };
-            if element || leaf.any {
-                self.element_frees.push(released);
-            }
-            self.free_base(state, released, when, inst, at);
-        }
-    }
-
-    /// Whether a pointer is what some element of an array held.
-    fn is_element(&self, pointer: Term) -> bool {
-        match self.terms.node(pointer) {
-            Node::Sym(s) => matches!(
-                self.sym_kinds[s.0 as usize],
-                SymKind::Init { slot: Slot::Every { .. }, .. }
-            ),
-            Node::Ite { then, otherwise, .. } => {
-                self.is_element(*then) || self.is_element(*otherwise)
-            }
-            _ => false,
-        }
-    }
-
-    pub fn free_base(
-        &mut self,
-        state: &mut State,
-        base: Base,
-        when: Term,
-        inst: InstId,
-        at: Place,
-    ) {
-        if when == Terms::FALSE || !self.is_releasable(base) {
-            return;
-        }
-        let old = state.fact(base, Slot::Freed);
-        let freed = self.terms.or2(old, when);
-        state.mem.insert((base, Slot::Freed), freed);
-        self.written_at.insert((base, Slot::Freed), at);
-        self.frees.push((inst, base));
-        let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
-        for (slot, value) in inner {
-            self.log_drop(state, value, (base, slot), at, DropKind::OwnerFreed);
-        }
-    }
-
-    fn is_releasable(&self, base: Base) -> bool {
-        matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Pointee)
-    }
-
-    /// Somebody unknown now holds `value`: every object in it, and what those hold, is out of
-    /// sight.
-    pub fn escape(&mut self, state: &mut State, value: Term) {
-        self.escape_if(state, value, Terms::TRUE);
-    }
-
-    pub fn escape_if(&mut self, state: &mut State, value: Term, cond: Term) {
-        for (base, leaf_cond) in self.targets(state, value) {
-            let when = self.terms.and2(cond, leaf_cond);
-            self.escape_base(state, base, when);
-        }
-    }
-
-    /// A base escapes with all that it leads to, which is not told apart any further.
-    pub(crate) fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![(base, ESCAPE_DEPTH)];
-        while let Some((base, depth)) = work.pop() {
-            if when == Terms::FALSE || !self.may_be_owned(base) || !seen.insert(base) {
-                continue;
-            }
-            let old = state.fact(base, Slot::Escaped);
-            if old == Terms::TRUE {
-                // What is stored in it later is out of sight by being there.
-                continue;
-            }
-            let mut escaped = self.terms.or2(old, when);
-            if escaped == old {
-                continue;
-            }
-            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION {
-                escaped = Terms::TRUE;
-            }
-            state.mem.insert((base, Slot::Escaped), escaped);
-            if depth > 0 {
-                let inner: Vec<Term> = state
-                    .contents_of(base)
-                    .map(|(_, t)| t)
-                    .filter(|&t| self.terms.has_addr(t) || self.is_callers(t))
-                    .collect();
-                for t in inner {
-                    work.extend(self.all_bases(t).into_iter().map(|b| (b, depth - 1)));
-                }
-            }
-        }
-    }
-
-    /// Whether this function or its caller may have to release the base.
-    pub(crate) fn may_be_owned(&self, base: Base) -> bool {
-        match self.kind(base) {
-            BaseKind::Pointee => {
-                let pointer = self.terms.as_pointee(base);
-                let depth = pointer.and_then(|p| self.argument_depth(p));
-                depth.is_some_and(|d| d <= MAX_ESCAPE_DEPTH)
-            }
-            BaseKind::Func(_) | BaseKind::Global(_) => false,
-            _ => true,
-        }
-    }
-
-    /// Whether a pointer is an argument or what an argument points to: the caller may own it.
-    pub(crate) fn is_callers(&self, t: Term) -> bool {
-        self.terms.bits(t) == 64
-            && matches!(self.terms.node(t), Node::Sym(_))
-            && self.argument_depth(t).is_some_and(|d| d <= 1)
     }
 
     /// Every base whose address occurs anywhere in a term.

@@ -1,0 +1,180 @@
+//! Copies of whole stretches of memory: `memcpy`, `realloc`, `memset`.
+//!
+//! Cells are copied one by one where it is known where they go; what goes somewhere else escapes.
+
+use super::{Leaf, Leaves};
+use crate::exec::Exec;
+use crate::state::State;
+use crate::vocabulary::{BaseKind, Place, Slot, What};
+use leakproof_guard::{Base, Node, Term, Terms};
+
+/// `memcpy` of at most this many bytes copies cell by cell.
+const MAX_COPY: i64 = 512;
+
+impl Exec<'_> {
+    /// memcpy: contents of `src` to `dst`, `len` bytes when known.
+    pub fn copy(&mut self, state: &mut State, dst: Term, src: Term, len: Option<i64>, at: Place) {
+        let (Some(to), Some(from)) = (self.leaves(state, dst), self.leaves(state, src)) else {
+            for base in self.all_bases(src) {
+                self.escape_contents_of(state, base);
+            }
+            return;
+        };
+        for target in &to {
+            let (dst_base, dst_off) = match (target.target, target.any) {
+                (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
+                (Leaves::Cell(base, Slot::Every { stride, rem }), _) => {
+                    self.copy_to_element(state, (base, stride, rem), &from, len, at);
+                    continue;
+                }
+                _ => {
+                    self.escape_contents(state, &from, len);
+                    continue;
+                }
+            };
+            for source in &from {
+                let cond = self.terms.and2(target.cond, source.cond);
+                if let Leaves::Cell(base, Slot::Every { .. }) = source.target {
+                    self.escape_contents_of(state, base);
+                }
+                if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
+                    let cells = self.cells_to_copy(state, src_base, src_off, len);
+                    for (offset, value) in cells {
+                        let to = Slot::At(dst_off + (offset - src_off));
+                        self.write(state, dst_base, to, cond, value, source.any, at);
+                    }
+                    self.copy_every(state, dst_base, src_base, at);
+                }
+            }
+        }
+    }
+
+    /// A struct becomes an element of an array: its fields are those of some element.
+    fn copy_to_element(
+        &mut self,
+        state: &mut State,
+        (base, stride, rem): (Base, u32, u32),
+        from: &[Leaf],
+        len: Option<i64>,
+        at: Place,
+    ) {
+        for source in from {
+            let (Leaves::Cell(src, Slot::At(start)), true) = (source.target, stride > 0) else {
+                self.escape_contents(state, std::slice::from_ref(source), len);
+                continue;
+            };
+            for (offset, value) in self.cells_to_copy(state, src, start, len) {
+                let within = (i64::from(rem) + (offset - start)).rem_euclid(i64::from(stride));
+                self.write_every(state, base, stride, within as u32, value, at);
+            }
+        }
+    }
+
+    /// Array cells are copied with their base: which elements they stand for is not known.
+    fn copy_every(&mut self, state: &mut State, dst: Base, src: Base, at: Place) {
+        let cells: Vec<(Slot, Term)> = state
+            .contents_of(src)
+            .filter(|(s, t)| matches!(s, Slot::Every { .. }) && self.terms.has_addr(*t))
+            .collect();
+        for (slot, value) in cells {
+            if let Slot::Every { stride, rem } = slot {
+                self.write_every(state, dst, stride, rem, value, at);
+            }
+        }
+    }
+
+    fn cells_to_copy(
+        &mut self,
+        state: &State,
+        base: Base,
+        start: i64,
+        len: Option<i64>,
+    ) -> Vec<(i64, Term)> {
+        let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+        let mut cells: Vec<(i64, Term)> = state
+            .contents_of(base)
+            .filter_map(|(s, t)| match s {
+                Slot::At(o) if (start..end).contains(&o) => Some((o, t)),
+                _ => None,
+            })
+            .collect();
+        let pointers_unread = !matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Heap(_))
+            || state.mem.contains_key(&(base, Slot::Epoch));
+        if let (true, Some(n)) = (pointers_unread, len.filter(|n| *n <= MAX_COPY)) {
+            for offset in (start..start + n).step_by(8) {
+                let near = cells.iter().any(|(o, _)| (offset..offset + 8).contains(o));
+                if !near && offset + 8 <= start + n {
+                    let t = self.initial(state, base, Slot::At(offset), 64);
+                    cells.push((offset, t));
+                }
+            }
+        }
+        cells
+    }
+
+    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf], len: Option<i64>) {
+        for leaf in leaves {
+            if let Leaves::Cell(base, slot) = leaf.target {
+                self.escape_contents_of(state, base);
+                if let Slot::At(start) = slot {
+                    let copied = self.cells_to_copy(state, base, start, len);
+                    copied.into_iter().for_each(|(_, t)| self.escape(state, t));
+                }
+            }
+        }
+    }
+
+    fn escape_contents_of(&mut self, state: &mut State, base: Base) {
+        let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
+        values.into_iter().for_each(|t| self.escape(state, t));
+    }
+
+    /// memset: zero is remembered, anything else is only known to hold no pointer.
+    pub fn fill(&mut self, state: &mut State, dst: Term, zero: bool, len: Option<i64>, at: Place) {
+        let Some(leaves) = self.leaves(state, dst) else { return };
+        for leaf in leaves {
+            let Leaves::Cell(base, Slot::At(start)) = leaf.target else { continue };
+            let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+            let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
+            for (slot, old) in cells {
+                if matches!(slot, Slot::At(o) if (start..end).contains(&o)) {
+                    let bits = self.terms.bits(old);
+                    let new = if zero {
+                        self.terms.int(bits, 0)
+                    } else {
+                        self.opaque(bits, What::Unknown, "", at.loc)
+                    };
+                    self.write(state, base, slot, leaf.cond, new, leaf.any, at);
+                }
+            }
+            if zero && start == 0 && leaf.cond == Terms::TRUE && !leaf.any {
+                let one = self.terms.int(64, 1);
+                state.mem.insert((base, Slot::Epoch), one);
+            }
+        }
+    }
+
+    /// The whole object at `src` moves to the object at `dst` (realloc). Where it is not known
+    /// which object that was, its contents are kept by somebody, and that is all.
+    pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
+        self.copy(state, dst, src, None, at);
+        let from = self.leaves(state, src).unwrap_or_default();
+        if from.iter().any(|leaf| leaf.any) {
+            self.escape_contents(state, &from, None);
+        }
+        let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
+        for leaf in from {
+            if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
+                let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+                let original = self.terms.addr(from, 0);
+                let copied = self.terms.tuple(vec![original, old]);
+                let before = state.mem.get(&(to, Slot::Epoch)).copied();
+                let epoch = match before.filter(|_| leaf.cond != Terms::TRUE) {
+                    Some(other) => self.terms.choose(leaf.cond, copied, other),
+                    None => copied,
+                };
+                state.mem.insert((to, Slot::Epoch), epoch);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Release and escape: who may still have to release an object.
+
+use super::Leaves;
+use crate::exec::{DropKind, Exec};
+use crate::state::State;
+use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
+use leakproof_guard::{Base, Node, Term, Terms};
+use leakproof_ir::InstId;
+use rustc_hash::FxHashSet;
+
+/// A condition of escape that is larger than this is taken as met.
+const MAX_ESCAPE_CONDITION: u32 = 80;
+/// Objects of callers that escape are followed as far as this many dereferences away.
+const MAX_ESCAPE_DEPTH: u32 = 2;
+/// How deep contents escape with their owner.
+const ESCAPE_DEPTH: u32 = 4;
+
+impl Exec<'_> {
+    /// The object that `pointer` refers to is released under `cond`.
+    pub fn free(&mut self, state: &mut State, pointer: Term, cond: Term, inst: InstId, at: Place) {
+        self.log_release(state, pointer, cond, inst, at);
+        let Some(leaves) = self.leaves(state, pointer) else {
+            self.escape(state, pointer);
+            return;
+        };
+        let element = self.is_element(pointer);
+        for leaf in leaves {
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
+            let when = self.terms.and2(cond, leaf.cond);
+            let released = match (slot, self.kind(base)) {
+                // Nobody releases the middle of an object: this is not the path that was meant.
+                (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => continue,
+                // The object around a member (`container_of`) has a pointer of its own.
+                (Slot::At(offset), BaseKind::Pointee) if offset != 0 => {
+                    let around = self.terms.addr(base, offset);
+                    self.pointee(around)
+                }
+                _ => base,
+            };
+            if element || leaf.any {
+                self.element_frees.push(released);
+            }
+            self.free_base(state, released, when, inst, at);
+        }
+    }
+
+    /// Whether a pointer is what some element of an array held.
+    fn is_element(&self, pointer: Term) -> bool {
+        match self.terms.node(pointer) {
+            Node::Sym(s) => matches!(
+                self.sym_kinds[s.0 as usize],
+                SymKind::Init { slot: Slot::Every { .. }, .. }
+            ),
+            Node::Ite { then, otherwise, .. } => {
+                self.is_element(*then) || self.is_element(*otherwise)
+            }
+            _ => false,
+        }
+    }
+
+    pub fn free_base(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        when: Term,
+        inst: InstId,
+        at: Place,
+    ) {
+        if when == Terms::FALSE || !self.is_releasable(base) {
+            return;
+        }
+        let old = state.fact(base, Slot::Freed);
+        let freed = self.terms.or2(old, when);
+        state.mem.insert((base, Slot::Freed), freed);
+        self.written_at.insert((base, Slot::Freed), at);
+        self.frees.push((inst, base));
+        let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        for (slot, value) in inner {
+            self.log_drop(state, value, (base, slot), at, DropKind::OwnerFreed);
+        }
+    }
+
+    fn is_releasable(&self, base: Base) -> bool {
+        matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Pointee)
+    }
+
+    /// Somebody unknown now holds `value`: every object in it, and what those hold, is out of
+    /// sight.
+    pub fn escape(&mut self, state: &mut State, value: Term) {
+        self.escape_if(state, value, Terms::TRUE);
+    }
+
+    pub fn escape_if(&mut self, state: &mut State, value: Term, cond: Term) {
+        for (base, leaf_cond) in self.targets(state, value) {
+            let when = self.terms.and2(cond, leaf_cond);
+            self.escape_base(state, base, when);
+        }
+    }
+
+    /// A base escapes with all that it leads to, which is not told apart any further.
+    pub(crate) fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(base, ESCAPE_DEPTH)];
+        while let Some((base, depth)) = work.pop() {
+            if when == Terms::FALSE || !self.may_be_owned(base) || !seen.insert(base) {
+                continue;
+            }
+            let old = state.fact(base, Slot::Escaped);
+            if old == Terms::TRUE {
+                // What is stored in it later is out of sight by being there.
+                continue;
+            }
+            let mut escaped = self.terms.or2(old, when);
+            if escaped == old {
+                continue;
+            }
+            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION {
+                escaped = Terms::TRUE;
+            }
+            state.mem.insert((base, Slot::Escaped), escaped);
+            if depth > 0 {
+                let inner: Vec<Term> = state
+                    .contents_of(base)
+                    .map(|(_, t)| t)
+                    .filter(|&t| self.terms.has_addr(t) || self.is_callers(t))
+                    .collect();
+                for t in inner {
+                    work.extend(self.all_bases(t).into_iter().map(|b| (b, depth - 1)));
+                }
+            }
+        }
+    }
+
+    /// Whether this function or its caller may have to release the base.
+    pub(crate) fn may_be_owned(&self, base: Base) -> bool {
+        match self.kind(base) {
+            BaseKind::Pointee => {
+                let pointer = self.terms.as_pointee(base);
+                let depth = pointer.and_then(|p| self.argument_depth(p));
+                depth.is_some_and(|d| d <= MAX_ESCAPE_DEPTH)
+            }
+            BaseKind::Func(_) | BaseKind::Global(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a pointer is an argument or what an argument points to: the caller may own it.
+    pub(crate) fn is_callers(&self, t: Term) -> bool {
+        self.terms.bits(t) == 64
+            && matches!(self.terms.node(t), Node::Sym(_))
+            && self.argument_depth(t).is_some_and(|d| d <= 1)
+    }
+}
