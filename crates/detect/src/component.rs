@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Rounds of the fixpoint over a recursive component.
 const ROUNDS: usize = 3;
 /// Questions asked about one allocation site in one function, and in all of the function.
-const MAX_QUERIES_PER_SITE: usize = 12;
+const MAX_QUERIES_PER_SITE: u64 = 12;
 const MAX_QUERIES: u64 = 60;
 
 /// What all components are given.
@@ -258,6 +258,8 @@ fn run_function(
     let candidates = exec.candidates(keeps_locals);
     if report {
         find_leaks(env, &mut exec, candidates, &mut outcome);
+    } else {
+        candidates.iter().for_each(|c| exec.settle_lost(c));
     }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
@@ -299,87 +301,93 @@ pub fn find_leaks(
     candidates: Vec<Candidate>,
     outcome: &mut Outcome,
 ) {
-    let questions = in_turn(env, exec, candidates);
+    let (asked, others): (Vec<Candidate>, Vec<Candidate>) = candidates
+        .into_iter()
+        .partition(|c| is_reported(env, &exec.objects[c.object.0 as usize].family));
+    others.iter().for_each(|c| exec.settle_lost(c));
+    let questions = in_turn(exec, asked);
     outcome.candidates += questions.len() as u64;
     if !questions.is_empty() {
         apart(|| ask(env, exec, questions, outcome));
     }
 }
 
-fn ask(
-    env: &Env<'_>,
-    exec: &mut Exec<'_>,
-    questions: Vec<(usize, Candidate)>,
-    outcome: &mut Outcome,
-) {
+fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &mut Outcome) {
     let mut found = FxHashSet::default();
+    let mut asked: FxHashMap<leakproof_summary::Place, u64> = FxHashMap::default();
     let mut session = Session::new();
-    for (turn, candidate) in questions {
+    for candidate in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
         let exit = exec.exits[candidate.exit].loc;
-        if turn >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit)) {
+        let of_site = asked.entry(site).or_default();
+        let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit));
+        if known || outcome.queries >= MAX_QUERIES {
+            if !known {
+                outcome.limited = Some("solver questions".to_owned());
+            }
+            exec.settle_lost(&candidate);
             continue;
         }
-        if outcome.queries >= MAX_QUERIES {
-            outcome.limited = Some("solver questions".to_owned());
-            return;
+        let before = (outcome.queries, outcome.findings.len());
+        if judge(env, exec, &candidate, &mut session, outcome) {
+            exec.settle_lost(&candidate);
+        } else {
+            exec.settle_gone(&candidate);
         }
-        let before = outcome.findings.len();
-        judge(env, exec, &candidate, &mut session, outcome);
-        if outcome.findings.len() > before {
+        *of_site += outcome.queries - before.0;
+        if outcome.findings.len() > before.1 {
             found.insert((site, exit));
         }
     }
 }
 
-/// The candidates that matter, every allocation site in its turn: when questions run out, each
-/// site has had some.
-fn in_turn(
-    env: &Env<'_>,
-    exec: &Exec<'_>,
-    mut candidates: Vec<Candidate>,
-) -> Vec<(usize, Candidate)> {
-    candidates.retain(|c| is_reported(env, &exec.objects[c.object.0 as usize].family));
-    let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
+/// The candidates, every allocation site and every exit in its turn: when questions run out, each
+/// has had some.
+fn in_turn(exec: &Exec<'_>, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut earlier: FxHashMap<_, usize> = FxHashMap::default();
     let numbered = candidates.into_iter().map(|c| {
-        let turn = asked.entry(exec.objects[c.object.0 as usize].trace[0].at).or_default();
+        let site = exec.objects[c.object.0 as usize].trace[0].at;
+        let turn = earlier.entry((site, exec.exits[c.exit].loc)).or_default();
         *turn += 1;
-        (*turn - 1, c)
+        (*turn, c)
     });
     let mut list: Vec<(usize, Candidate)> = numbered.collect();
     list.sort_by_key(|(turn, _)| *turn);
-    list
+    list.into_iter().map(|(_, c)| c).collect()
 }
 
-/// Stage 2: one question about one candidate.
+/// Stage 2: one question about one candidate. Whether the object may leak.
 fn judge(
     env: &Env<'_>,
     exec: &mut Exec<'_>,
     candidate: &Candidate,
     session: &mut Session,
     outcome: &mut Outcome,
-) {
+) -> bool {
     if is_contradiction(&exec.terms, candidate.condition) {
         outcome.infeasible += 1;
-        return;
+        return false;
     }
+
     outcome.queries += 1;
     let start = Instant::now();
     let answer = session.solve(&exec.terms, candidate.condition, env.options.solver);
     outcome.longest_question = outcome.longest_question.max(start.elapsed());
-    match answer {
-        Answer::Unsat => outcome.infeasible += 1,
+    let finding = match answer {
+        Answer::Unsat => {
+            outcome.infeasible += 1;
+            return false;
+        }
         Answer::Unknown(model) => {
             outcome.timeouts += 1;
             outcome.limited = Some("the solver gave up on a candidate".to_owned());
             let finding = finding::build(env.program, exec, candidate, &model);
-            let assumed = finding.map(|f| Finding { evidence: Evidence::Assumed, ..f });
-            outcome.findings.extend(assumed);
+            finding.map(|f| Finding { evidence: Evidence::Assumed, ..f })
         }
-        Answer::Sat(model) => {
-            outcome.findings.extend(finding::build(env.program, exec, candidate, &model));
-        }
-    }
+        Answer::Sat(model) => finding::build(env.program, exec, candidate, &model),
+    };
+    outcome.findings.extend(finding);
+    true
 }
 
 fn is_reported(env: &Env<'_>, family: &str) -> bool {

@@ -22,7 +22,19 @@ pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
     if !collect(terms, t, true, 0, &mut literals) {
         return true;
     }
-    conflicting(terms, &literals)
+    conflicting(terms, &literals) || !reconsider(terms, &mut literals)
+}
+
+/// Looks at the disjunctions once more, now that all that is necessary is known; false when one
+/// of them has no alternative left.
+fn reconsider(terms: &Terms, literals: &mut FxHashSet<(Term, bool)>) -> bool {
+    let mut open: Vec<(Term, bool)> = literals.iter().copied().collect();
+    open.retain(|&(t, _)| matches!(terms.node(t), Node::And(_) | Node::Or(_)));
+    open.sort_unstable();
+    open.into_iter().all(|(t, value)| match terms.node(t) {
+        Node::And(ts) | Node::Or(ts) => collect_common(terms, ts, value, 0, literals),
+        _ => true,
+    })
 }
 
 /// Adds the literals necessary for `t == value`; false when they contradict each other.
