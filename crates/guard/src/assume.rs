@@ -34,28 +34,29 @@ impl Terms {
         new
     }
 
+    /// Terms whose parts stay as they are stay themselves: constructors would only find them again.
     fn rewritten(&mut self, t: Term, given: &mut Assumption) -> Term {
         match self.node(t).clone() {
             Node::Not(x) => {
                 let x = self.assuming(x, given);
                 self.not(x)
             }
-            Node::And(items) => {
-                let items = self.all_assuming(&items, given);
-                self.and(items)
-            }
-            Node::Or(items) => {
-                let items = self.all_assuming(&items, given);
-                self.or(items)
-            }
-            Node::Any(items) => {
-                let items = self.all_assuming(&items, given);
-                self.any(items)
-            }
-            Node::Tuple(items) => {
-                let items = self.all_assuming(&items, given);
-                self.tuple(items)
-            }
+            Node::And(items) => match self.all_assuming(&items, given) {
+                Some(items) => self.and(items),
+                None => t,
+            },
+            Node::Or(items) => match self.all_assuming(&items, given) {
+                Some(items) => self.or(items),
+                None => t,
+            },
+            Node::Any(items) => match self.all_assuming(&items, given) {
+                Some(items) => self.any(items),
+                None => t,
+            },
+            Node::Tuple(items) => match self.all_assuming(&items, given) {
+                Some(items) => self.tuple(items),
+                None => t,
+            },
             Node::Ite { cond, then, otherwise } => {
                 let cond = self.assuming(cond, given);
                 match cond {
@@ -84,7 +85,9 @@ impl Terms {
         }
     }
 
-    fn all_assuming(&mut self, items: &[Term], given: &mut Assumption) -> Vec<Term> {
-        items.iter().map(|&i| self.assuming(i, given)).collect()
+    /// The items under the assumption; none when that changes nothing.
+    fn all_assuming(&mut self, items: &[Term], given: &mut Assumption) -> Option<Vec<Term>> {
+        let new: Vec<Term> = items.iter().map(|&i| self.assuming(i, given)).collect();
+        (new != items).then_some(new)
     }
 }

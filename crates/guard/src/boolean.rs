@@ -1,24 +1,32 @@
 //! Boolean constructors: conjunction, disjunction, negation, with the simplifications that keep
 //! reach conditions small (complements, absorption, unit propagation, factoring of diamonds).
 
+use crate::memo::{Key, Operation};
+use crate::term::hash_of_list;
 use crate::{Node, Term, Terms};
+use smallvec::SmallVec;
 
 /// Operand lists longer than this are not searched for pairwise simplifications.
 const PAIRWISE_LIMIT: usize = 12;
 
+/// Operands under work.
+type List = SmallVec<[Term; 16]>;
+
 impl Terms {
     pub fn not(&mut self, t: Term) -> Term {
-        match self.node(t) {
-            Node::Bool(b) => Self::bool(!*b),
-            Node::Not(inner) => *inner,
-            _ => self.intern(Node::Not(t)),
+        match t {
+            Self::TRUE => Self::FALSE,
+            Self::FALSE => Self::TRUE,
+            _ => match self.negation(t) {
+                Some(known) => known,
+                None => self.intern(Node::Not(t)),
+            },
         }
     }
 
     /// Whether `a` is the negation of `b`, by structure.
     pub fn complementary(&self, a: Term, b: Term) -> bool {
-        matches!(self.node(a), Node::Not(x) if *x == b)
-            || matches!(self.node(b), Node::Not(x) if *x == a)
+        self.negation(a) == Some(b)
     }
 
     pub fn and2(&mut self, a: Term, b: Term) -> Term {
@@ -28,7 +36,12 @@ impl Terms {
         if a == Self::TRUE || b == Self::FALSE {
             return b;
         }
-        self.and([a, b])
+        let key = Key(Operation::And, a.min(b), a.max(b), Self::TRUE);
+        self.memo.get(key).unwrap_or_else(|| {
+            let both = self.and([a, b]);
+            self.memo.keep(key, both);
+            both
+        })
     }
 
     pub fn or2(&mut self, a: Term, b: Term) -> Term {
@@ -38,7 +51,12 @@ impl Terms {
         if a == Self::FALSE || b == Self::TRUE {
             return b;
         }
-        self.or([a, b])
+        let key = Key(Operation::Or, a.min(b), a.max(b), Self::TRUE);
+        self.memo.get(key).unwrap_or_else(|| {
+            let either = self.or([a, b]);
+            self.memo.keep(key, either);
+            either
+        })
     }
 
     pub fn implies(&mut self, a: Term, b: Term) -> Term {
@@ -47,7 +65,7 @@ impl Terms {
     }
 
     pub fn and(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
-        let mut list = Vec::new();
+        let mut list = List::new();
         for item in items {
             match self.node(item) {
                 Node::Bool(true) => {}
@@ -60,7 +78,7 @@ impl Terms {
     }
 
     pub fn or(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
-        let mut list = Vec::new();
+        let mut list = List::new();
         for item in items {
             match self.node(item) {
                 Node::Bool(false) => {}
@@ -73,69 +91,68 @@ impl Terms {
     }
 
     /// Builds the n-ary node from flattened operands: `conj` says conjunction or disjunction.
-    fn finish(&mut self, mut list: Vec<Term>, conj: bool) -> Term {
-        let (unit, zero) = (Self::bool(conj), Self::bool(!conj));
+    fn finish(&mut self, mut list: List, conj: bool) -> Term {
         list.sort_unstable();
         list.dedup();
-        if self.has_complements(&list) {
-            return zero;
-        }
-        if list.len() > 1 && list.len() <= PAIRWISE_LIMIT {
-            if let Some(simpler) = self.propagate_units(&list, conj) {
-                return simpler;
-            }
-            if let Some(simpler) = self.factor(&list, conj) {
-                return simpler;
-            }
-        }
         match list.as_slice() {
-            [] => unit,
-            [only] => *only,
-            _ if conj => self.intern(Node::And(list.into())),
-            _ => self.intern(Node::Or(list.into())),
+            [] => return Self::bool(conj),
+            [only] => return *only,
+            _ => {}
         }
+        // What exists was found to have no simpler form when it was made.
+        let hash = hash_of_list(&list, conj);
+        if let Some(known) = self.known_list(&list, conj, hash) {
+            return known;
+        }
+        if self.has_complements(&list) {
+            return Self::bool(!conj);
+        }
+        if list.len() <= PAIRWISE_LIMIT
+            && let Some(simpler) = self.simplified(&list, conj)
+        {
+            return simpler;
+        }
+        let items = list.as_slice().into();
+        self.add(if conj { Node::And(items) } else { Node::Or(items) }, hash)
     }
 
     fn has_complements(&self, sorted: &[Term]) -> bool {
+        // A negation is younger than what it negates.
         sorted
             .iter()
-            .any(|&t| matches!(self.node(t), Node::Not(x) if sorted.binary_search(x).is_ok()))
+            .any(|&t| self.negation(t).is_some_and(|x| x < t && sorted.binary_search(&x).is_ok()))
     }
 
-    /// The operands of the dual connective, in order, or the term alone.
-    fn dual_operands<'s>(&'s self, t: &'s Term, conj: bool) -> &'s [Term] {
-        match self.node(*t) {
-            Node::Or(ts) if conj => ts,
-            Node::And(ts) if !conj => ts,
-            _ => std::slice::from_ref(t),
+    fn simplified(&mut self, list: &[Term], conj: bool) -> Option<Term> {
+        match list.iter().filter(|t| self.dual_operands(**t, conj).is_some()).count() {
+            0 => None,
+            1 => self.propagate_units(list, conj),
+            _ => self.propagate_units(list, conj).or_else(|| self.factor(list, conj)),
         }
     }
 
-    fn is_dual(&self, t: Term, conj: bool) -> bool {
+    /// The operands, in order, when the term is of the dual connective.
+    fn dual_operands(&self, t: Term, conj: bool) -> Option<&[Term]> {
         match self.node(t) {
-            Node::Or(_) => conj,
-            Node::And(_) => !conj,
-            _ => false,
+            Node::Or(ts) if conj => Some(ts),
+            Node::And(ts) if !conj => Some(ts),
+            _ => None,
         }
     }
 
     /// In a conjunction, an operand `a` removes `a | x` (absorption) and turns `!a | x` into `x`.
     fn propagate_units(&mut self, list: &[Term], conj: bool) -> Option<Term> {
-        let negated: Vec<Term> = list.iter().filter_map(|&t| self.negated(t)).collect();
-        for (i, clause) in list.iter().enumerate() {
-            if !self.is_dual(*clause, conj) {
-                continue;
-            }
-            let parts = self.dual_operands(clause, conj);
-            if parts.iter().any(|p| list.contains(p)) {
+        for (i, &clause) in list.iter().enumerate() {
+            let Some(parts) = self.dual_operands(clause, conj) else { continue };
+            let is_part = |t: Term| parts.binary_search(&t).is_ok();
+            if list.iter().any(|&t| is_part(t)) {
                 let rest = without(list, i);
                 return Some(self.rebuild(rest, conj));
             }
-            let ruled_out = |p: Term| {
-                negated.contains(&p) || self.negated(p).is_some_and(|x| list.contains(&x))
-            };
-            if parts.iter().any(|&p| ruled_out(p)) {
-                let kept: Vec<Term> = parts.iter().copied().filter(|&p| !ruled_out(p)).collect();
+            if list.iter().any(|&t| self.negation(t).is_some_and(is_part)) {
+                let ruled_out =
+                    |p: Term| self.negation(p).is_some_and(|n| list.binary_search(&n).is_ok());
+                let kept: List = parts.iter().copied().filter(|&p| !ruled_out(p)).collect();
                 let mut rest = without(list, i);
                 rest.push(self.rebuild(kept, !conj));
                 return Some(self.rebuild(rest, conj));
@@ -144,20 +161,14 @@ impl Terms {
         None
     }
 
-    fn negated(&self, t: Term) -> Option<Term> {
-        match self.node(t) {
-            Node::Not(x) => Some(*x),
-            _ => None,
-        }
-    }
-
-    /// `(c & x) | (c & !x & y)` becomes `c & (x | y)`; with no `y` just `c`.
+    /// `(c & x) | (c & !x & y)` becomes `c & (x | y)`; with no `y` just `c`. Operands that are not
+    /// of the dual connective have had their turn as units.
     fn factor(&mut self, list: &[Term], conj: bool) -> Option<Term> {
         for i in 0..list.len() {
+            if self.dual_operands(list[i], conj).is_none() {
+                continue;
+            }
             for j in i + 1..list.len() {
-                if !self.is_dual(list[i], conj) && !self.is_dual(list[j], conj) {
-                    continue;
-                }
                 if let Some(merged) = self.factor_pair(list[i], list[j], conj) {
                     let mut rest = without(list, j);
                     rest.remove(i);
@@ -170,38 +181,38 @@ impl Terms {
     }
 
     fn factor_pair(&mut self, a: Term, b: Term, conj: bool) -> Option<Term> {
-        let (xs, ys) = (self.dual_operands(&a, conj), self.dual_operands(&b, conj));
+        let (xs, ys) = (self.dual_operands(a, conj)?, self.dual_operands(b, conj)?);
         if both_have_more(xs, ys) {
             return None;
         }
-        let common: Vec<Term> = xs.iter().copied().filter(|t| ys.contains(t)).collect();
-        let only_x: Vec<Term> = xs.iter().copied().filter(|t| !common.contains(t)).collect();
-        let only_y: Vec<Term> = ys.iter().copied().filter(|t| !common.contains(t)).collect();
+        let in_both = |t: &Term| xs.binary_search(t).is_ok() && ys.binary_search(t).is_ok();
+        let common: List = xs.iter().copied().filter(in_both).collect();
+        let only_x: List = xs.iter().copied().filter(|t| !in_both(t)).collect();
+        let only_y: List = ys.iter().copied().filter(|t| !in_both(t)).collect();
         let (unit, other) = match (only_x.as_slice(), only_y.as_slice()) {
             ([], _) | (_, []) => return Some(self.rebuild(common, !conj)),
-            ([u], other) | (other, [u]) => (*u, other.to_vec()),
+            ([u], other) | (other, [u]) => (*u, other),
             _ => return None,
         };
-        let rest: Vec<Term> =
-            other.iter().copied().filter(|&t| !self.complementary(t, unit)).collect();
+        let rest: List = other.iter().copied().filter(|&t| !self.complementary(t, unit)).collect();
         if rest.len() == other.len() {
             return None;
         }
         let mut parts = common;
         if !rest.is_empty() {
             let y = self.rebuild(rest, !conj);
-            parts.push(self.rebuild(vec![unit, y], conj));
+            parts.push(self.rebuild(SmallVec::from_slice(&[unit, y]), conj));
         }
         Some(self.rebuild(parts, !conj))
     }
 
-    fn rebuild(&mut self, list: Vec<Term>, conj: bool) -> Term {
+    fn rebuild(&mut self, list: List, conj: bool) -> Term {
         if conj { self.and(list) } else { self.or(list) }
     }
 }
 
-fn without(list: &[Term], index: usize) -> Vec<Term> {
-    let mut rest = list.to_vec();
+fn without(list: &[Term], index: usize) -> List {
+    let mut rest = List::from_slice(list);
     rest.remove(index);
     rest
 }

@@ -11,10 +11,13 @@ mod boolean;
 mod choice;
 mod eval;
 mod linear;
+mod memo;
+mod seen;
 mod term;
 mod value;
 
 pub use assume::Assumption;
 pub use eval::{Assignment, base_address, evaluate};
 pub use linear::is_contradiction;
+pub use seen::Seen;
 pub use term::*;

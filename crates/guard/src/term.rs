@@ -3,8 +3,13 @@
 //! Invariant: two terms with the same structure have the same id; children have smaller ids than
 //! their parents.
 
-use rustc_hash::FxHashMap;
+use crate::memo::Memo;
+use crate::seen::Seen;
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// A term of a `Terms` arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,8 +78,8 @@ pub enum Node {
         index: Term,
     },
     Not(Term),
-    And(Box<[Term]>),
-    Or(Box<[Term]>),
+    And(Arc<[Term]>),
+    Or(Arc<[Term]>),
     Ite {
         cond: Term,
         then: Term,
@@ -96,8 +101,8 @@ pub enum Node {
         value: Term,
     },
     /// Some one of these (an element of an array that holds all of them).
-    Any(Box<[Term]>),
-    Tuple(Box<[Term]>),
+    Any(Arc<[Term]>),
+    Tuple(Arc<[Term]>),
 }
 
 /// What is known of a symbol's value wherever it occurs.
@@ -129,7 +134,14 @@ struct Meta {
     width: u32,
     /// Whether the value may be an address, or computed from one.
     has_addr: bool,
+    /// The negation; `NONE` when nobody asked for it yet.
+    negation: Term,
+    /// Of the node.
+    hash: u32,
 }
+
+/// No term.
+const NONE: Term = Term(u32::MAX);
 
 /// Of a larger value computed from addresses, an `Any` lists just those.
 const MAX_ALTERNATIVE: u32 = 12;
@@ -143,7 +155,8 @@ const MAX_PLAIN_ALTERNATIVES: usize = 6;
 pub struct Terms {
     nodes: Vec<Node>,
     meta: Vec<Meta>,
-    index: FxHashMap<Node, Term>,
+    index: HashTable<Term>,
+    pub(crate) memo: Memo,
     syms: Vec<SymInfo>,
     bases: Vec<BaseInfo>,
     pointees: FxHashMap<Term, Base>,
@@ -165,7 +178,8 @@ impl Terms {
         let mut terms = Self {
             nodes: Vec::new(),
             meta: Vec::new(),
-            index: FxHashMap::default(),
+            index: HashTable::new(),
+            memo: Memo::default(),
             syms: Vec::new(),
             bases: Vec::new(),
             pointees: FxHashMap::default(),
@@ -267,13 +281,11 @@ impl Terms {
     pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
         let mut flat: Vec<Term> = Vec::new();
         for item in items {
-            for t in self.alternatives(item) {
-                if self.has_addr(t) && self.size(t) > MAX_ALTERNATIVE {
-                    self.collect_addresses(t, &mut flat);
-                } else {
-                    flat.push(t);
-                }
-            }
+            self.collect_alternatives(item, &mut flat);
+        }
+        let large = |t: Term| self.has_addr(t) && self.size(t) > MAX_ALTERNATIVE;
+        for t in flat.extract_if(.., |t| large(*t)).collect::<Vec<Term>>() {
+            self.collect_addresses(t, &mut flat);
         }
         flat.sort_unstable();
         flat.dedup();
@@ -285,7 +297,7 @@ impl Terms {
     }
     /// The addresses from which a value was computed.
     fn collect_addresses(&self, t: Term, found: &mut Vec<Term>) {
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = Seen::default();
         let mut work = vec![t];
         while let Some(t) = work.pop() {
             if !seen.insert(t) || !self.has_addr(t) {
@@ -301,8 +313,12 @@ impl Terms {
     /// Keeps one of several pointers to unknown elements of the same array, a few of those into
     /// the same object, and a few values that are no addresses: nobody asks which one it is.
     fn drop_similar(&self, items: &mut Vec<Term>) {
-        let mut arrays = rustc_hash::FxHashSet::default();
-        let mut places: rustc_hash::FxHashMap<Base, usize> = rustc_hash::FxHashMap::default();
+        let elements = items.iter().filter(|t| matches!(self.node(**t), Node::Elem { .. })).count();
+        if items.len() <= MAX_PLACES && elements < 2 {
+            return;
+        }
+        let mut arrays = FxHashSet::default();
+        let mut places: FxHashMap<Base, usize> = FxHashMap::default();
         let mut plain = 0;
         items.retain(|&t| match self.node(t) {
             Node::Elem { base, .. } => arrays.insert(*base),
@@ -330,15 +346,43 @@ impl Terms {
         self.as_int(t).map(|v| sign_extend(self.bits(t), v))
     }
 
+    /// The negation of a term, if that exists already.
+    pub fn negation(&self, t: Term) -> Option<Term> {
+        Some(self.meta[t.0 as usize].negation).filter(|&n| n != NONE)
+    }
+
     pub(crate) fn intern(&mut self, node: Node) -> Term {
-        if let Some(&t) = self.index.get(&node) {
+        let hash = hash_of(&node);
+        let known = self.index.find(spread(hash), |&t| self.nodes[t.0 as usize] == node);
+        if let Some(&t) = known {
             return t;
         }
-        let meta = self.meta_of(&node);
+        self.add(node, hash)
+    }
+
+    /// The conjunction (`conj`) or disjunction of exactly these operands, if it exists.
+    pub(crate) fn known_list(&self, list: &[Term], conj: bool, hash: u32) -> Option<Term> {
+        let known = self.index.find(spread(hash), |&t| match &self.nodes[t.0 as usize] {
+            Node::And(items) => conj && **items == *list,
+            Node::Or(items) => !conj && **items == *list,
+            _ => false,
+        });
+        known.copied()
+    }
+
+    /// A node that is not there yet.
+    pub(crate) fn add(&mut self, node: Node, hash: u32) -> Term {
+        let mut meta = self.meta_of(&node);
+        meta.hash = hash;
         let t = Term(self.nodes.len() as u32);
-        self.nodes.push(node.clone());
+        if let Node::Not(x) = node {
+            meta.negation = x;
+            self.meta[x.0 as usize].negation = t;
+        }
+        self.nodes.push(node);
         self.meta.push(meta);
-        self.index.insert(node, t);
+        let hash_of_term = |t: &Term| spread(self.meta[t.0 as usize].hash);
+        self.index.insert_unique(spread(hash), t, hash_of_term);
         t
     }
 
@@ -354,7 +398,8 @@ impl Terms {
             Node::Cast { value, .. } => self.width(*value),
             _ => 1,
         };
-        Meta { bits: self.bits_of(node), size, width, has_addr: self.holds_address(node) }
+        let (bits, has_addr) = (self.bits_of(node), self.holds_address(node));
+        Meta { bits, size, width, has_addr, negation: NONE, hash: 0 }
     }
 
     /// Whether the value may be an address, or computed from one. Conditions do not count, nor
@@ -386,6 +431,37 @@ impl Terms {
             Node::Tuple(_) => 0,
         }
     }
+}
+
+fn hash_of(node: &Node) -> u32 {
+    match node {
+        Node::And(items) => hash_of_list(items, true),
+        Node::Or(items) => hash_of_list(items, false),
+        _ => {
+            let mut hasher = FxHasher::default();
+            node.hash(&mut hasher);
+            folded(hasher.finish())
+        }
+    }
+}
+
+/// The hash of a conjunction (`conj`) or disjunction.
+pub(crate) fn hash_of_list(items: &[Term], conj: bool) -> u32 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u8(u8::from(conj));
+    for t in items {
+        hasher.write_u32(t.0);
+    }
+    folded(hasher.finish())
+}
+
+fn folded(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// A hash as the table wants it: all of its bits count.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Calls `f` on the direct children of a node.

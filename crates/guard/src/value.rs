@@ -3,7 +3,10 @@
 //! Comparisons and casts are pushed into if-then-else trees: "the status is zero" about
 //! `ite(c, -1, 0)` becomes `!c`, which is how error codes keep their relation to what happened.
 
+use crate::memo::{Key, Operation};
+use crate::seen::Seen;
 use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limits, truncate};
+use smallvec::{SmallVec, smallvec};
 
 /// Choices wider than this are not pushed into.
 const PUSH_LIMIT: u32 = 40;
@@ -22,6 +25,15 @@ impl Terms {
             let c = *c;
             return self.ite(c, otherwise, then);
         }
+        let key = Key(Operation::Ite, cond, then, otherwise);
+        self.memo.get(key).unwrap_or_else(|| {
+            let choice = self.new_ite(cond, then, otherwise);
+            self.memo.keep(key, choice);
+            choice
+        })
+    }
+
+    fn new_ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
         if self.bits(then) == 1 {
             return self.bool_ite(cond, then, otherwise);
         }
@@ -42,8 +54,17 @@ impl Terms {
     /// The values that a choice is between.
     pub fn alternatives(&self, t: Term) -> Vec<Term> {
         let mut found = Vec::new();
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut work = vec![t];
+        self.collect_alternatives(t, &mut found);
+        found
+    }
+
+    pub(crate) fn collect_alternatives(&self, t: Term, found: &mut Vec<Term>) {
+        if !matches!(self.node(t), Node::Ite { .. } | Node::Any(_)) {
+            found.push(t);
+            return;
+        }
+        let mut seen = Seen::default();
+        let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
             if !seen.insert(t) {
                 continue;
@@ -54,7 +75,6 @@ impl Terms {
                 _ => found.push(t),
             }
         }
-        found
     }
 
     /// `ite` that keeps tuples whole.
@@ -146,17 +166,22 @@ impl Terms {
         if self.width(lhs).saturating_mul(self.width(rhs)) > PUSH_LIMIT {
             return None;
         }
-        if let Node::Ite { cond, then, otherwise } = *self.node(lhs) {
-            let a = self.cmp(cmp, then, rhs);
-            let b = self.cmp(cmp, otherwise, rhs);
-            return Some(self.bool_ite(cond, a, b));
-        }
-        if let Node::Ite { cond, then, otherwise } = *self.node(rhs) {
-            let a = self.cmp(cmp, lhs, then);
-            let b = self.cmp(cmp, lhs, otherwise);
-            return Some(self.bool_ite(cond, a, b));
-        }
-        None
+        let key = Key(Operation::Cmp(cmp), lhs, rhs, Self::TRUE);
+        let (cond, a, b) = match (self.node(lhs), self.node(rhs)) {
+            (Node::Ite { .. }, _) | (_, Node::Ite { .. }) if self.memo.get(key).is_some() => {
+                return self.memo.get(key);
+            }
+            (&Node::Ite { cond, then, otherwise }, _) => {
+                (cond, self.cmp(cmp, then, rhs), self.cmp(cmp, otherwise, rhs))
+            }
+            (_, &Node::Ite { cond, then, otherwise }) => {
+                (cond, self.cmp(cmp, lhs, then), self.cmp(cmp, lhs, otherwise))
+            }
+            _ => return None,
+        };
+        let pushed = self.bool_ite(cond, a, b);
+        self.memo.keep(key, pushed);
+        Some(pushed)
     }
 
     fn equality(&mut self, lhs: Term, rhs: Term) -> Term {

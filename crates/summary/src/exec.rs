@@ -150,6 +150,8 @@ pub struct Exec<'a> {
     pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met, by what is wanted.
     pub(crate) favours: FxHashMap<(Term, Lean), Term>,
+    /// Choices without what a path rules out.
+    pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
@@ -218,6 +220,7 @@ impl<'a> Exec<'a> {
             before: None,
             objects_before: 0,
             favours: FxHashMap::default(),
+            prunings: FxHashMap::default(),
             steps: 0,
             limit: None,
             audit: None,

@@ -98,8 +98,11 @@ impl Exec<'_> {
     pub fn pruned(&mut self, state: &State, t: Term) -> Term {
         match self.terms.node(t).clone() {
             Node::Ite { cond, then, otherwise } if self.terms.width(t) < 100 => {
+                if let Some(&known) = self.prunings.get(&(state.pc, t)) {
+                    return known;
+                }
                 let c = self.pcs.simplify(&mut self.terms, state.pc, cond);
-                match c {
+                let pruned = match c {
                     Terms::TRUE => self.pruned(state, then),
                     Terms::FALSE => self.pruned(state, otherwise),
                     _ => {
@@ -107,7 +110,9 @@ impl Exec<'_> {
                         let b = self.pruned(state, otherwise);
                         self.terms.ite(c, a, b)
                     }
-                }
+                };
+                self.prunings.insert((state.pc, t), pruned);
+                pruned
             }
             Node::Tuple(items) => {
                 let items = items.iter().map(|&i| self.pruned(state, i)).collect();

@@ -10,9 +10,8 @@ mod release;
 use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
-use leakproof_guard::{Base, Cast, Node, Op, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Cast, Node, Op, Seen, SymInfo, Term, Terms};
 use leakproof_ir::{InitValue, Loc};
-use rustc_hash::FxHashSet;
 
 /// More alternatives than this for one pointer are not told apart.
 const MAX_LEAVES: usize = 24;
@@ -402,20 +401,19 @@ impl Exec<'_> {
     /// Every base whose address occurs anywhere in a term.
     pub fn all_bases(&mut self, t: Term) -> Vec<Base> {
         let mut found = Vec::new();
-        let mut seen = FxHashSet::default();
+        let mut seen = Seen::default();
         let mut work = vec![t];
         while let Some(t) = work.pop() {
             if !seen.insert(t) {
                 continue;
             }
-            let node = self.terms.node(t).clone();
-            match node {
-                Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(base),
-                Node::Ite { then, otherwise, .. } => work.extend([then, otherwise]),
+            match self.terms.node(t) {
+                Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(*base),
+                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
                 Node::Sym(_) if self.terms.bits(t) == 64 => found.push(self.pointee(t)),
                 Node::Any(items) | Node::Tuple(items) => work.extend(items.iter().copied()),
-                Node::Bin { lhs, rhs, .. } => work.extend([lhs, rhs]),
-                Node::Cast { value, .. } => work.push(value),
+                Node::Bin { lhs, rhs, .. } => work.extend([*lhs, *rhs]),
+                Node::Cast { value, .. } => work.push(*value),
                 _ => {}
             }
         }

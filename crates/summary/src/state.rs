@@ -40,6 +40,8 @@ struct PcNode {
     parent: Pc,
     literal: Term,
     depth: u32,
+    /// What the literal says when it is `x == c`.
+    equality: Option<(Term, u64)>,
 }
 
 /// The tree of path conditions of one function.
@@ -47,6 +49,8 @@ pub struct PathConditions {
     nodes: Vec<PcNode>,
     children: FxHashMap<(Pc, Term), Pc>,
     terms: FxHashMap<Pc, Term>,
+    /// Conjunctions and disjunctions with what a path says put in.
+    simplified: FxHashMap<(Pc, Term), Term>,
 }
 
 impl Default for PathConditions {
@@ -59,8 +63,13 @@ impl PathConditions {
     pub const ROOT: Pc = Pc(0);
 
     pub fn new() -> Self {
-        let root = PcNode { parent: Pc(0), literal: Terms::TRUE, depth: 0 };
-        Self { nodes: vec![root], children: FxHashMap::default(), terms: FxHashMap::default() }
+        let root = PcNode { parent: Pc(0), literal: Terms::TRUE, depth: 0, equality: None };
+        Self {
+            nodes: vec![root],
+            children: FxHashMap::default(),
+            terms: FxHashMap::default(),
+            simplified: FxHashMap::default(),
+        }
     }
 
     fn node(&self, pc: Pc) -> &PcNode {
@@ -86,7 +95,7 @@ impl PathConditions {
             Node::Bool(false) => None,
             Node::And(parts) => {
                 let mut at = pc;
-                for part in parts {
+                for &part in parts.iter() {
                     at = self.extend(terms, at, part)?;
                 }
                 Some(at)
@@ -94,58 +103,69 @@ impl PathConditions {
             Node::Not(inner) if matches!(terms.node(inner), Node::Or(_)) => {
                 let Node::Or(parts) = terms.node(inner).clone() else { return Some(pc) };
                 let mut at = pc;
-                for part in parts {
+                for &part in parts.iter() {
                     let excluded = terms.not(part);
                     at = self.extend(terms, at, excluded)?;
                 }
                 Some(at)
             }
-            _ => Some(self.child(pc, simpler)),
+            _ => Some(self.child(terms, pc, simpler)),
         }
     }
 
-    fn child(&mut self, parent: Pc, literal: Term) -> Pc {
+    fn child(&mut self, terms: &Terms, parent: Pc, literal: Term) -> Pc {
         if let Some(&pc) = self.children.get(&(parent, literal)) {
             return pc;
         }
         let pc = Pc(self.nodes.len() as u32);
         let depth = self.node(parent).depth + 1;
-        self.nodes.push(PcNode { parent, literal, depth });
+        let equality = equality_with_constant(terms, literal);
+        self.nodes.push(PcNode { parent, literal, depth, equality });
         self.children.insert((parent, literal), pc);
         pc
     }
 
     /// `t` with what the path already says about it and its direct parts put in.
-    pub fn simplify(&self, terms: &mut Terms, pc: Pc, t: Term) -> Term {
-        match terms.node(t).clone() {
-            Node::Bool(_) => t,
-            Node::And(parts) => {
-                let parts: Vec<Term> = parts.iter().map(|&p| self.decide(terms, pc, p)).collect();
-                let whole = terms.and(parts);
-                self.decide(terms, pc, whole)
-            }
-            Node::Or(parts) => {
-                let parts: Vec<Term> = parts.iter().map(|&p| self.decide(terms, pc, p)).collect();
-                let whole = terms.or(parts);
-                self.decide(terms, pc, whole)
-            }
-            _ => self.decide(terms, pc, t),
+    pub fn simplify(&mut self, terms: &mut Terms, pc: Pc, t: Term) -> Term {
+        let (parts, conj) = match terms.node(t) {
+            Node::Bool(_) => return t,
+            Node::And(parts) => (parts.clone(), true),
+            Node::Or(parts) => (parts.clone(), false),
+            _ => return self.decide(terms, pc, t),
+        };
+        if let Some(&known) = self.simplified.get(&(pc, t)) {
+            return known;
         }
+        let decided = parts.iter().map(|&p| self.decide(terms, pc, p)).collect::<Vec<Term>>();
+        let whole = if conj { terms.and(decided) } else { terms.or(decided) };
+        let simpler = self.decide(terms, pc, whole);
+        self.simplified.insert((pc, t), simpler);
+        simpler
     }
 
     /// True or false when the path says so, else `t` itself.
     fn decide(&self, terms: &Terms, pc: Pc, t: Term) -> Term {
+        let negation = terms.negation(t);
+        let (positive, inner) = match terms.node(t) {
+            Node::Not(inner) => (false, *inner),
+            _ => (true, t),
+        };
+        let asked = equality_with_constant(terms, inner);
         let mut at = pc;
         while at != Self::ROOT {
             let node = self.node(at);
             if node.literal == t {
                 return Terms::TRUE;
             }
-            if terms.complementary(node.literal, t) {
+            if Some(node.literal) == negation {
                 return Terms::FALSE;
             }
-            if let Some(known) = decided_by_equality(terms, node.literal, t) {
-                return Terms::bool(known);
+            // `x == c` on the path decides `x == d` for another constant.
+            if let (Some((x, c)), Some((y, d))) = (node.equality, asked)
+                && x == y
+                && c != d
+            {
+                return Terms::bool(!positive);
             }
             at = node.parent;
         }
@@ -195,17 +215,6 @@ impl PathConditions {
         let chooser = if terms.size(cb) < terms.size(ca) { terms.not(cb) } else { ca };
         (pc, chooser)
     }
-}
-
-/// `x == c` on the path decides `x == d` for another constant.
-fn decided_by_equality(terms: &Terms, literal: Term, t: Term) -> Option<bool> {
-    let (x, c) = equality_with_constant(terms, literal)?;
-    let (positive, inner) = match terms.node(t) {
-        Node::Not(inner) => (false, *inner),
-        _ => (true, t),
-    };
-    let (y, d) = equality_with_constant(terms, inner)?;
-    (x == y && c != d).then_some(!positive)
 }
 
 fn equality_with_constant(terms: &Terms, t: Term) -> Option<(Term, u64)> {
