@@ -11,6 +11,9 @@ use crate::vocabulary::{ObjectId, Slot, SymKind, What};
 use leakproof_guard::{Sym, Term, Terms, is_contradiction};
 use rustc_hash::FxHashSet;
 
+/// Larger conditions are not looked into.
+const MAX_QUESTION: u32 = 3000;
+
 /// An object whose release depends on calls that the path speaks of.
 struct Doubtful {
     object: ObjectId,
@@ -48,7 +51,10 @@ impl Exec<'_> {
             let lost = self.terms.and2(live, here);
             let condition = self.terms.and2(path, lost);
             let released = self.terms.and([path, live, gone]);
-            if condition != Terms::FALSE && is_contradiction(&self.terms, released) {
+            if condition != Terms::FALSE
+                && self.terms.size(released) <= MAX_QUESTION
+                && is_contradiction(&self.terms, released)
+            {
                 list.push(Candidate { object, exit, condition, lost, unheld: false });
             }
         }

@@ -405,9 +405,10 @@ impl Exec<'_> {
             }
         }
         let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
+        let mut below: FxHashMap<ObjectId, FxHashSet<ObjectId>> = FxHashMap::default();
         for &(owner, o, cond) in &edges {
             // In a cycle the oldest object is the one that is reported.
-            if o < owner && reaches(&edges, o, owner) {
+            if o < owner && below.entry(o).or_insert_with(|| reached(&edges, o)).contains(&owner) {
                 continue;
             }
             let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
@@ -432,17 +433,18 @@ impl Exec<'_> {
     }
 }
 
-/// Whether the edges lead from one object to another.
-fn reaches(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId, to: ObjectId) -> bool {
+/// The objects that the edges lead to.
+fn reached(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId) -> FxHashSet<ObjectId> {
+    let mut next: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    for &(owner, o, _) in edges {
+        next.entry(owner).or_default().push(o);
+    }
     let mut seen = FxHashSet::default();
     let mut work = vec![from];
     while let Some(o) = work.pop() {
-        if o == to {
-            return true;
-        }
         if seen.insert(o) {
-            work.extend(edges.iter().filter(|e| e.0 == o).map(|e| e.1));
+            work.extend(next.get(&o).into_iter().flatten());
         }
     }
-    false
+    seen
 }
