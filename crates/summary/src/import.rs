@@ -271,7 +271,7 @@ impl Exec<'_> {
             }
             (Slot::Escaped, _) => self.escape_if(state, pointer, value),
             (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
-            (Slot::Live | Slot::Star(_), _) => {}
+            (Slot::Live | Slot::Star(_) | Slot::Last, _) => {}
         }
     }
 

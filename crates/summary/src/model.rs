@@ -316,6 +316,7 @@ impl Exec<'_> {
         for leaf in self.leaves(state, pointer).unwrap_or_default() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let start = if let Slot::At(o) = slot { o } else { 0 };
+            state.mem.remove(&(base, Slot::Last));
             let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
             for (slot, old) in cells {
                 let after = matches!(slot, Slot::At(o) if o >= start);

@@ -25,6 +25,8 @@ pub enum Slot {
     /// What is freed of this object is freed, too, of the one at this offset, and so on
     /// (a loop or recursion that frees a list or tree).
     Star(i64),
+    /// The element of an array that was written last: its pointer, and what was written.
+    Last,
 }
 
 impl Slot {

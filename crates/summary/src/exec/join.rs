@@ -63,6 +63,10 @@ impl Exec<'_> {
         self.steps += changed.len() as u64;
         for (cell, left, right) in changed {
             let merged = match (left, right) {
+                (Some(_), None) | (None, Some(_)) if cell.1 == Slot::Last => {
+                    mem.remove(&cell);
+                    continue;
+                }
                 // An object that does not exist on the other side has no contents there.
                 (Some(x), None) if self.is_absent(b, cell) => x,
                 (None, Some(y)) if self.is_absent(a, cell) => y,
