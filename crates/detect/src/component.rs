@@ -13,6 +13,7 @@ use crate::store::{Id, Reuse};
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
+use leakproof_ir::Loc;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{Candidate, Context, Exec, Limit, Planted, Summary};
@@ -318,7 +319,7 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
     let mut session = Session::new();
     for candidate in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
-        let exit = exec.exits[candidate.exit].loc;
+        let exit = exit_of(exec, &candidate);
         let of_site = asked.entry(site).or_default();
         let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit));
         if known || outcome.queries >= MAX_QUERIES {
@@ -341,13 +342,19 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
     }
 }
 
+/// Where a candidate's exit is. One exception is as good as another: they are one place.
+fn exit_of(exec: &Exec<'_>, candidate: &Candidate) -> Loc {
+    let exit = &exec.exits[candidate.exit];
+    if exit.thrown { Loc::default() } else { exit.loc }
+}
+
 /// The candidates, every allocation site and every exit in its turn: when questions run out, each
 /// has had some.
 fn in_turn(exec: &Exec<'_>, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut earlier: FxHashMap<_, usize> = FxHashMap::default();
     let numbered = candidates.into_iter().map(|c| {
         let site = exec.objects[c.object.0 as usize].trace[0].at;
-        let turn = earlier.entry((site, exec.exits[c.exit].loc)).or_default();
+        let turn = earlier.entry((site, exit_of(exec, &c))).or_default();
         *turn += 1;
         (*turn, c)
     });

@@ -71,9 +71,21 @@ pub fn steps(
         let note = format!("'{}' allocates the object", site.callee);
         steps.insert(0, describe.step(site.at, Event::Alloc, note));
     }
-    steps.push(describe.step(point, Event::Leak, leak_note(kind, variable)));
+    let note = if exec.exits[candidate.exit].thrown && kind == Kind::Forgotten {
+        exception_note(variable)
+    } else {
+        leak_note(kind, variable)
+    };
+    steps.push(describe.step(point, Event::Leak, note));
     steps.dedup();
     steps
+}
+
+fn exception_note(variable: &str) -> String {
+    match variable {
+        "" => "an exception leaves the function, and nobody releases the object".to_owned(),
+        v => format!("an exception leaves the function while '{v}' still owns the object"),
+    }
 }
 
 fn leak_note(kind: Kind, variable: &str) -> String {

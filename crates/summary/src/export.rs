@@ -404,6 +404,8 @@ impl Exec<'_> {
         let value = value.map(|v| out.term(v));
         let pc = out.exec.pcs.formula(&mut out.exec.terms, state.pc);
         let returns = (pc != Terms::TRUE).then(|| out.term(pc));
+        let thrown = out.exec.is_thrown(state);
+        let throws = (thrown != Terms::FALSE).then(|| out.term(thrown));
         let mut effects = out.external_effects(state);
         effects.extend(out.object_effects(state));
         effects.sort_by_key(|e| match e.slot {
@@ -415,6 +417,7 @@ impl Exec<'_> {
             pool: out.pool,
             value,
             returns,
+            throws,
             objects: out.objects,
             effects,
             opaque: false,

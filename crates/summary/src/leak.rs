@@ -370,6 +370,7 @@ impl Exec<'_> {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
                 // One of the elements was released; which one holds the object is out of sight.
                 BaseKind::Pointee if self.element_frees.contains(&base) => Terms::TRUE,
+                BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);
                     self.terms.not(freed)

@@ -155,6 +155,10 @@ impl Exec<'_> {
         let arg = |n: &usize| call.args.get(*n).copied();
         Some(match returns {
             Returns::Never => return None,
+            Returns::Throws => {
+                self.throw(state.clone());
+                return None;
+            }
             Returns::Object { family, zeroed } => {
                 Some(self.allocate(call, name, family, *zeroed, state))
             }

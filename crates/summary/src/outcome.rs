@@ -32,6 +32,7 @@ const MAX_CONDITION: u32 = 12;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Returned {
     Nothing,
+    Exception,
     Null,
     Negative,
     Positive,
@@ -401,7 +402,11 @@ impl Exec<'_> {
                     && **t != Terms::FALSE
             })
             .map(|(cell, t)| (*cell, *t == Terms::TRUE));
-        (self.returned_kind(value), facts.collect())
+        let kind = match self.is_thrown(state) {
+            Terms::TRUE => Returned::Exception,
+            _ => self.returned_kind(value),
+        };
+        (kind, facts.collect())
     }
 
     /// Whether it is an object that callers get, or one that they may have handed in.

@@ -27,6 +27,8 @@ pub enum Slot {
     Star(i64),
     /// The element of an array that was written last: its pointer, and what was written.
     Last,
+    /// Whether an exception leaves the function; a fact about the state as a whole.
+    Thrown,
 }
 
 impl Slot {
@@ -93,6 +95,8 @@ pub enum What {
     Written,
     /// A value after some turns of a loop.
     Loop,
+    /// Which exception was caught.
+    Exception,
     /// Uninitialised or not modelled.
     Unknown,
     /// A condition inside a callee.

@@ -100,6 +100,7 @@ impl Exec<'_> {
     /// What a cell holds that `state` never touched; `None` when it cannot matter there.
     fn untouched(&mut self, state: &State, cell: Cell, like: Term) -> Option<Term> {
         match (self.kind(cell.0), cell.1) {
+            (_, Slot::Thrown) => Some(Terms::FALSE),
             (BaseKind::Values, _) => None,
             (_, Slot::Epoch) => Some(Terms::NULL),
             (_, slot) if !slot.is_contents() => Some(Terms::FALSE),
