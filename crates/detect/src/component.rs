@@ -7,16 +7,18 @@ use crate::Options;
 use crate::apart::apart;
 use crate::audit::{self, Judgement};
 use crate::finding;
+use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
 use crate::store::{Id, Reuse};
+use crate::watched::Watched;
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_models::Library;
 use leakproof_ir::Loc;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
-use leakproof_summary::{Candidate, Context, Exec, Limit, Planted, Summary};
+use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -35,7 +37,7 @@ pub struct Env<'a> {
     pub models: &'a Library,
     pub options: &'a Options,
     pub summaries: &'a Summaries,
-    pub watched: &'a audit::Watched,
+    pub watched: &'a Watched,
     /// What earlier analyses found out.
     pub reuse: Option<&'a Reuse<'a>>,
 }
@@ -242,11 +244,14 @@ fn run_function(
     let Some(mut exec) = Exec::new(context, f) else {
         return (Summary::opaque(), outcome);
     };
-    let watched = report && env.watched.contains_key(&f);
-    exec.audit = watched.then(leakproof_summary::Audit::default);
+    let watched = report && !env.watched.concerning(env, f).is_empty();
+    let misuses = report && env.options.also.any();
+    exec.audit = (watched || misuses).then(leakproof_summary::Audit::default);
     exec.run();
-    outcome.judgements = audit::judge(env, &mut exec);
-    if report && env.options.pairs {
+    if let Some(audit) = exec.audit.take() {
+        judge_releases(env, &mut exec, &audit, watched, &mut outcome);
+    }
+    if report {
         outcome.pairs = pairs::of(env, &exec);
     }
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
@@ -274,6 +279,23 @@ fn run_function(
     }
     outcome.took = start.elapsed();
     (summary, outcome)
+}
+
+/// What the log of a run says about its releases.
+fn judge_releases(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    audit: &Audit,
+    watched: bool,
+    outcome: &mut Outcome,
+) {
+    if watched {
+        outcome.judgements = audit::judge(env, exec, audit);
+    }
+    if env.options.also.any() {
+        let found = &mut outcome.findings;
+        apart(|| found.extend(misuse::find(env, exec, audit, env.options.also)));
+    }
 }
 
 /// A function that others call may be called again. What it then overwrites of its own first call

@@ -49,7 +49,7 @@ fn true_parts(exec: &Exec<'_>, t: Term, replay: &mut Replay<'_>) -> Vec<Term> {
 }
 
 /// A step with the moment it happened; a branch comes after what its block did.
-type Timed = ((u32, bool), PathStep);
+pub type Timed = ((u32, bool), PathStep);
 
 pub fn steps(
     describe: &Describe<'_>,
@@ -94,10 +94,15 @@ fn leak_note(kind: Kind, variable: &str) -> String {
         (Kind::Forgotten, v) => format!("the function returns while '{v}' still owns the object"),
         (Kind::Lost, "") => "no reference to the object is kept".to_owned(),
         (Kind::Lost, v) => format!("the last reference, '{v}', goes away here"),
+        (Kind::DoubleFree | Kind::UseAfterFree, _) => "the object was released before".to_owned(),
     }
 }
 
-fn branches(describe: &Describe<'_>, exec: &mut Exec<'_>, replay: &mut Replay<'_>) -> Vec<Timed> {
+pub fn branches(
+    describe: &Describe<'_>,
+    exec: &mut Exec<'_>,
+    replay: &mut Replay<'_>,
+) -> Vec<Timed> {
     let mut list = Vec::new();
     for i in 0..exec.visits.len() {
         let (pc, cond, block, seq) = {
@@ -168,7 +173,7 @@ fn first_line(exec: &Exec<'_>, mut block: leakproof_ir::BlockId) -> Option<u32> 
     None
 }
 
-fn notes(
+pub fn notes(
     describe: &Describe<'_>,
     exec: &mut Exec<'_>,
     base: leakproof_guard::Base,
