@@ -22,6 +22,7 @@ mod planted;
 mod result;
 mod state;
 mod summary;
+mod untold;
 mod vocabulary;
 
 pub use audit::{Audit, Release, Touch, TouchKind};

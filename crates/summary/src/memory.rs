@@ -7,6 +7,8 @@
 mod copy;
 mod release;
 
+pub(crate) use release::MAX_ESCAPE_DEPTH;
+
 use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
