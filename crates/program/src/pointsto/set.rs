@@ -1,39 +1,73 @@
-//! The points-to set of one node: a log in insertion order, with a hash table once it is large.
+//! The points-to set of one node: a log in insertion order, with a bitmap once it is large.
 //!
 //! The log is what difference propagation needs: cursors into it say how far a consumer has read.
-//! Most sets that are searched hold a few dozen locations from all over the program: a table of them
-//! fits into a few cache lines, which pages of a bitmap do not.
 //! Invariant: no location is in the log twice.
 
-use rustc_hash::FxHashSet;
-
-/// Above this size membership is answered by the table.
+/// Above this size membership is answered by the bitmap.
 const LINEAR: usize = 12;
+/// Words per page of the bitmap: 512 locations.
+const PAGE: usize = 8;
+
+type Page = [u64; PAGE];
+
+/// Pages that hold at least one location.
+#[derive(Default)]
+struct Bitmap {
+    /// Per page of the location space: position in `pages` plus one, 0 when empty.
+    index: Vec<u32>,
+    pages: Vec<Page>,
+}
+
+impl Bitmap {
+    fn insert(&mut self, loc: u32) -> bool {
+        let (page, word, bit) = split(loc);
+        if page >= self.index.len() {
+            self.index.resize(page + 1, 0);
+        }
+        if self.index[page] == 0 {
+            self.pages.push([0; PAGE]);
+            self.index[page] = self.pages.len() as u32;
+        }
+        let word = &mut self.pages[self.index[page] as usize - 1][word];
+        let added = *word & bit == 0;
+        *word |= bit;
+        added
+    }
+}
+
+fn split(loc: u32) -> (usize, usize, u64) {
+    let loc = loc as usize;
+    (loc / (PAGE * 64), loc / 64 % PAGE, 1 << (loc % 64))
+}
 
 #[derive(Default)]
 pub(super) struct LocSet {
     log: Vec<u32>,
-    table: Option<Box<FxHashSet<u32>>>,
+    bitmap: Option<Box<Bitmap>>,
 }
 
 impl LocSet {
     /// True when it was not there.
     pub fn insert(&mut self, loc: u32) -> bool {
-        let added = match &mut self.table {
-            Some(table) => table.insert(loc),
+        let added = match &mut self.bitmap {
+            Some(bitmap) => bitmap.insert(loc),
             None => !self.log.contains(&loc),
         };
         if added {
             self.log.push(loc);
-            if self.table.is_none() && self.log.len() > LINEAR {
-                self.build_table();
+            if self.bitmap.is_none() && self.log.len() > LINEAR {
+                self.build_bitmap();
             }
         }
         added
     }
 
-    fn build_table(&mut self) {
-        self.table = Some(Box::new(self.log.iter().copied().collect()));
+    fn build_bitmap(&mut self) {
+        let mut bitmap = Box::<Bitmap>::default();
+        for &loc in &self.log {
+            bitmap.insert(loc);
+        }
+        self.bitmap = Some(bitmap);
     }
 
     /// Drops locations; the cursors move with what stays before them.
@@ -46,9 +80,9 @@ impl LocSet {
             *cursor = before.iter().filter(|loc| keep(**loc)).count() as u32;
         }
         self.log.retain(|loc| keep(*loc));
-        self.table = None;
+        self.bitmap = None;
         if self.log.len() > LINEAR {
-            self.build_table();
+            self.build_bitmap();
         }
     }
 
@@ -77,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_order_and_refuses_duplicates_with_and_without_the_table() {
+    fn keeps_order_and_refuses_duplicates_on_both_sides_of_the_bitmap() {
         let mut set = LocSet::default();
         let locs: Vec<u32> = (0..100).map(|i| i * 37 % 4001).collect();
         for &loc in &locs {
