@@ -2,7 +2,7 @@
 //! reach conditions small (complements, absorption, unit propagation, factoring of diamonds).
 
 use crate::memo::{Key, Operation};
-use crate::term::hash_of_list;
+use crate::term::{Kind, hash_of_list};
 use crate::{Node, Term, Terms};
 use smallvec::SmallVec;
 
@@ -100,8 +100,9 @@ impl Terms {
             _ => {}
         }
         // What exists was found to have no simpler form when it was made.
-        let hash = hash_of_list(&list, conj);
-        if let Some(known) = self.known_list(&list, conj, hash) {
+        let kind = if conj { Kind::And } else { Kind::Or };
+        let hash = hash_of_list(&list, kind);
+        if let Some(known) = self.known_list(&list, kind, hash) {
             return known;
         }
         if self.has_complements(&list) {
@@ -112,8 +113,7 @@ impl Terms {
         {
             return simpler;
         }
-        let items = list.as_slice().into();
-        self.add(if conj { Node::And(items) } else { Node::Or(items) }, hash)
+        self.add(kind.node(&list), hash)
     }
 
     fn has_complements(&self, sorted: &[Term]) -> bool {

@@ -21,11 +21,11 @@ impl Terms {
     /// few, or any of the alternatives where that cannot be told in reasonable size.
     pub(crate) fn ordered_choice(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
         let mut values = self.alternatives(then);
-        values.extend(self.alternatives(otherwise));
+        self.collect_alternatives(otherwise, &mut values);
         values.sort_unstable();
         values.dedup();
         if values.len() > MAX_ALTERNATIVES {
-            return self.any(values);
+            return self.any_of(values);
         }
         let mut found = Vec::new();
         let not_cond = self.not(cond);
@@ -36,7 +36,7 @@ impl Terms {
                 let when = self.or(a.ways);
                 self.nested_ite(when, a.value, others)
             }),
-            _ => self.any(values),
+            _ => self.any_of(values),
         }
     }
 

@@ -283,16 +283,24 @@ impl Terms {
         for item in items {
             self.collect_alternatives(item, &mut flat);
         }
+        self.any_of(flat)
+    }
+    /// One of these values, none of which is a choice.
+    pub(crate) fn any_of(&mut self, mut flat: Vec<Term>) -> Term {
         let large = |t: Term| self.has_addr(t) && self.size(t) > MAX_ALTERNATIVE;
         for t in flat.extract_if(.., |t| large(*t)).collect::<Vec<Term>>() {
             self.collect_addresses(t, &mut flat);
         }
         flat.sort_unstable();
         flat.dedup();
+        // What exists was short enough when it was made.
+        if let Some(known) = self.known_list(&flat, Kind::Any, hash_of_list(&flat, Kind::Any)) {
+            return known;
+        }
         self.drop_similar(&mut flat);
         match flat.as_slice() {
             [only] => *only,
-            _ => self.intern(Node::Any(flat.into())),
+            items => self.intern(Kind::Any.node(items)),
         }
     }
     /// The addresses from which a value was computed.
@@ -360,12 +368,10 @@ impl Terms {
         self.add(node, hash)
     }
 
-    /// The conjunction (`conj`) or disjunction of exactly these operands, if it exists.
-    pub(crate) fn known_list(&self, list: &[Term], conj: bool, hash: u32) -> Option<Term> {
-        let known = self.index.find(spread(hash), |&t| match &self.nodes[t.0 as usize] {
-            Node::And(items) => conj && **items == *list,
-            Node::Or(items) => !conj && **items == *list,
-            _ => false,
+    /// The node of this kind with exactly these operands, if it exists.
+    pub(crate) fn known_list(&self, list: &[Term], kind: Kind, hash: u32) -> Option<Term> {
+        let known = self.index.find(spread(hash), |&t| {
+            operands(&self.nodes[t.0 as usize]).is_some_and(|(k, items)| k == kind && items == list)
         });
         known.copied()
     }
@@ -433,11 +439,37 @@ impl Terms {
     }
 }
 
-fn hash_of(node: &Node) -> u32 {
+/// Nodes whose operands are a sorted list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    And,
+    Or,
+    Any,
+}
+
+impl Kind {
+    pub fn node(self, items: &[Term]) -> Node {
+        match self {
+            Kind::And => Node::And(items.into()),
+            Kind::Or => Node::Or(items.into()),
+            Kind::Any => Node::Any(items.into()),
+        }
+    }
+}
+
+fn operands(node: &Node) -> Option<(Kind, &[Term])> {
     match node {
-        Node::And(items) => hash_of_list(items, true),
-        Node::Or(items) => hash_of_list(items, false),
-        _ => {
+        Node::And(items) => Some((Kind::And, items)),
+        Node::Or(items) => Some((Kind::Or, items)),
+        Node::Any(items) => Some((Kind::Any, items)),
+        _ => None,
+    }
+}
+
+fn hash_of(node: &Node) -> u32 {
+    match operands(node) {
+        Some((kind, items)) => hash_of_list(items, kind),
+        None => {
             let mut hasher = FxHasher::default();
             node.hash(&mut hasher);
             folded(hasher.finish())
@@ -445,10 +477,9 @@ fn hash_of(node: &Node) -> u32 {
     }
 }
 
-/// The hash of a conjunction (`conj`) or disjunction.
-pub(crate) fn hash_of_list(items: &[Term], conj: bool) -> u32 {
+pub(crate) fn hash_of_list(items: &[Term], kind: Kind) -> u32 {
     let mut hasher = FxHasher::default();
-    hasher.write_u8(u8::from(conj));
+    hasher.write_u8(kind as u8);
     for t in items {
         hasher.write_u32(t.0);
     }

@@ -45,6 +45,7 @@ impl Exec<'_> {
         if self.limit.is_some() {
             return Summary::opaque();
         }
+        self.forget_untold();
         if self.conditions_of_exits() <= MAX_CONDITIONS
             && let Some((state, value)) = self.joined_exits()
             && self.is_tellable(&state, value)

@@ -384,7 +384,10 @@ impl Exec<'_> {
                 }
                 let when = self.terms.and2(cond, leaf.cond);
                 if self.object_of(base).is_none() {
-                    // Somebody else's list: the same holds for our own callers.
+                    // Somebody else's list: the same holds for our own callers, if they can name it.
+                    if self.is_untold(base) {
+                        continue;
+                    }
                     for &o in next {
                         let old = state.fact(base, Slot::Star(o));
                         let fact = self.terms.or2(old, when);

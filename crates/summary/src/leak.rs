@@ -361,15 +361,15 @@ impl Exec<'_> {
     /// Values in cells that outlive the function, with the condition under which they do.
     fn outside_holders(&mut self, state: &State, keeps_locals: bool) -> Vec<(Term, Term)> {
         let mut list = Vec::new();
+        let elements: FxHashSet<Base> = self.element_frees.iter().copied().collect();
         for (&(base, slot), &value) in &state.mem {
-            let kind = self.kind(base);
-            if !slot.is_contents() && slot != Slot::Escaped {
+            if !slot.is_contents() || !self.terms.has_addr(value) {
                 continue;
             }
-            let cond = match kind {
+            let cond = match self.kind(base) {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
                 // One of the elements was released; which one holds the object is out of sight.
-                BaseKind::Pointee if self.element_frees.contains(&base) => Terms::TRUE,
+                BaseKind::Pointee if elements.contains(&base) => Terms::TRUE,
                 BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);
@@ -380,7 +380,7 @@ impl Exec<'_> {
                 BaseKind::Slot(_) | BaseKind::Heap(_) => state.fact(base, Slot::Escaped),
                 _ => Terms::FALSE,
             };
-            if slot.is_contents() && cond != Terms::FALSE && self.terms.has_addr(value) {
+            if cond != Terms::FALSE {
                 list.push((value, cond));
             }
         }

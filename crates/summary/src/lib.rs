@@ -24,6 +24,7 @@ mod result;
 mod settle;
 mod state;
 mod summary;
+mod untold;
 mod vocabulary;
 
 pub use audit::{Audit, Release, Touch, TouchKind};

@@ -8,6 +8,8 @@ mod constant;
 mod copy;
 mod release;
 
+pub(crate) use release::MAX_ESCAPE_DEPTH;
+
 use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 /// A condition of escape that is larger than this is taken as met.
 const MAX_ESCAPE_CONDITION: u32 = 80;
 /// Objects of callers that escape are followed as far as this many dereferences away.
-const MAX_ESCAPE_DEPTH: u32 = 2;
+pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
 /// How deep contents escape with their owner.
 const ESCAPE_DEPTH: u32 = 4;
 
