@@ -486,7 +486,10 @@ impl<'a> Exec<'a> {
             }
             let values = self.base(BaseKind::Values);
             for v in self.cfg.loops[l.0 as usize].live_out.clone() {
-                if let Some(t) = self.env[v.index()] {
+                // What an inner loop left behind is in the state since then.
+                let here = self.def_loop[v.index()]
+                    .is_none_or(|d| self.cfg.is_inside(self.cfg.loop_of[from.index()], d));
+                if let Some(t) = self.env[v.index()].filter(|_| here) {
                     state.mem.insert((values, Slot::At(i64::from(v.0))), t);
                 }
             }
