@@ -15,9 +15,10 @@ use rustc_hash::FxHashMap;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
-/// How often the exits of a function are split before its outcomes are told apart, and how many
-/// terms that may take.
-const MAX_SPLITS: usize = 8;
+/// How often the exits of a function are split before its outcomes are told apart, by what they
+/// return and by what becomes of objects, and how many terms that may take.
+const MAX_SPLITS_BY_RESULT: usize = 16;
+const MAX_SPLITS_BY_FACT: usize = 8;
 const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
@@ -88,7 +89,7 @@ impl Exec<'_> {
         let mut exits = Vec::new();
         for i in 0..self.exits.len() {
             let state = self.exits[i].state.clone();
-            let value = self.exits[i].value.map(|v| self.pruned(&state, v));
+            let value = self.exits[i].value.map(|v| self.known_result(&state, v));
             let state = self.without_unreached(state, value);
             exits.push((state, value));
         }
@@ -190,12 +191,18 @@ impl Exec<'_> {
         let mut done = Vec::new();
         let mut work: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
         work.reverse();
-        let mut splits = MAX_SPLITS;
+        let (mut by_result, mut by_fact) = (MAX_SPLITS_BY_RESULT, MAX_SPLITS_BY_FACT);
         let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
         while let Some(o) = work.pop() {
-            match self.undecided_atom(&o).filter(|_| splits > 0 && self.terms.len() < most) {
+            let choice = o.value.and_then(|v| self.choice_of(v));
+            let (undecided, left) = match choice {
+                Some(t) => (Some(t), &mut by_result),
+                None => (self.undecided_fact(&o.state), &mut by_fact),
+            };
+            let atom = undecided.filter(|_| *left > 0 && self.terms.len() < most);
+            match atom.and_then(|t| self.smallest_atom(t)) {
                 Some(atom) => {
-                    splits -= 1;
+                    *left -= 1;
                     let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
                     work.extend(cases.into_iter().flatten());
                 }
@@ -208,7 +215,7 @@ impl Exec<'_> {
     fn exit_outcome(&mut self, exit: usize) -> Outcome {
         let state = self.exits[exit].state.clone();
         let answers = self.answers(state.pc, self.exits[exit].value);
-        let value = self.exits[exit].value.map(|v| self.pruned(&state, v));
+        let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
         let state = self.settled(state);
         self.outcome(state, value, answers)
     }
@@ -220,12 +227,7 @@ impl Exec<'_> {
         Outcome { key, state, value, answers, inputs }
     }
 
-    /// A condition on which it depends what is returned, or what becomes of an object.
-    fn undecided_atom(&self, o: &Outcome) -> Option<Term> {
-        let choice = o.value.and_then(|v| self.choice_of(v));
-        choice.or_else(|| self.undecided_fact(&o.state)).and_then(|t| self.smallest_atom(t))
-    }
-
+    /// A condition on which it depends what became of an object.
     fn undecided_fact(&self, state: &State) -> Option<Term> {
         let facts = state.mem.iter().filter(|((base, slot), t)| {
             matches!(slot, Slot::Live | Slot::Freed)

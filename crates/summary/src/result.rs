@@ -5,8 +5,8 @@
 //! constant that the function compares with, the answer that the path gives is kept.
 
 use crate::exec::Exec;
-use crate::state::Pc;
-use leakproof_guard::{Cmp, Term, Terms};
+use crate::state::{Pc, State};
+use leakproof_guard::{Cmp, Node, Term, Terms};
 use leakproof_ir::{InstKind, Terminator, ValueId, ValueKind};
 
 /// Constants that results are asked about.
@@ -21,6 +21,33 @@ pub struct Answered {
 }
 
 impl Exec<'_> {
+    /// The returned value as far as the path to the exit knows it: without alternatives that it
+    /// rules out, null or not null if it tested that.
+    pub(crate) fn known_result(&mut self, state: &State, value: Term) -> Term {
+        let value = self.pruned(state, value);
+        if !self.terms.has_addr(value) {
+            return value;
+        }
+        let null = self.terms.is_null(value);
+        match self.pcs.simplify(&mut self.terms, state.pc, null) {
+            Terms::TRUE => Terms::NULL,
+            Terms::FALSE => self.without_null(value),
+            _ => value,
+        }
+    }
+
+    /// A choice between pointers that is known not to be null.
+    fn without_null(&mut self, value: Term) -> Term {
+        match self.terms.node(value).clone() {
+            Node::Ite { then: Terms::NULL, otherwise: rest, .. }
+            | Node::Ite { then: rest, otherwise: Terms::NULL, .. } => self.without_null(rest),
+            Node::Any(items) if items.contains(&Terms::NULL) => {
+                self.terms.any(items.iter().copied().filter(|&t| t != Terms::NULL))
+            }
+            _ => value,
+        }
+    }
+
     /// What a path answers about the value returned at its end.
     pub(crate) fn answers(&mut self, pc: Pc, value: Option<Term>) -> Vec<Answered> {
         let Some(v) = value.filter(|&v| self.terms.as_int(v).is_none()) else { return Vec::new() };
