@@ -7,6 +7,7 @@
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
+//!     cargo xtask bench fix [PROGRAM...]        docs/benchmarks/fix.md: leaks that `fix` mends
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -25,13 +26,14 @@ fn main() -> Result<()> {
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
+        ["bench", "fix", rest @ ..] => bench::fix::run(rest),
         ["bench-inject", rest @ ..] => bench::inject::measure(rest),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend|program [PROJECT...] | bench validate | \
-             bench injected FOLDER [PROGRAM...] | bench scale|peers|inject [PROGRAM...] \
+             bench injected FOLDER [PROGRAM...] | bench scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

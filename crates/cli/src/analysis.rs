@@ -2,8 +2,8 @@
 
 use crate::config::{Config, check_families};
 use anyhow::Result;
-use clap::Args;
-use leakproof_detect::Options;
+use clap::{Args, ValueEnum};
+use leakproof_detect::{Also, Options};
 use leakproof_frontend::usage::Usage;
 use leakproof_models::Library;
 
@@ -16,9 +16,19 @@ pub struct AnalysisArgs {
     /// Resources reported besides memory (`leakproof models families` lists them), or `all`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     families: Vec<String>,
+    /// Report other misuses of released memory, too: `double-free`, `use-after-free`
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    also: Vec<Misuse>,
     /// Report what is still referenced when `main` returns
     #[arg(long)]
     at_exit: bool,
+}
+
+/// What can be reported besides leaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Misuse {
+    DoubleFree,
+    UseAfterFree,
 }
 
 impl AnalysisArgs {
@@ -27,6 +37,10 @@ impl AnalysisArgs {
         let meter = || Usage::now().peak_mib;
         let mut options = Options { jobs, meter, ..Options::default() };
         options.level = self.level.or(config.level).unwrap_or(options.level);
+        options.also = Also {
+            double_free: self.also.contains(&Misuse::DoubleFree),
+            use_after_free: self.also.contains(&Misuse::UseAfterFree),
+        };
         options.at_exit = self.at_exit || config.at_exit.unwrap_or(options.at_exit);
         options.families = families(self.wanted(config), models)?.into_iter().collect();
         let budget = config.budget;

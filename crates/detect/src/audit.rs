@@ -11,14 +11,13 @@ use crate::describe::Describe;
 use leakproof_findings::Location;
 use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
 use leakproof_ir::{Callee, InitValue, InstId, InstKind, Linkage, Loc, ValueKind};
+use leakproof_models::{Outcome, Returns};
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{
     Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
 };
-use rustc_hash::FxHashMap;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A stretch of source text in which releases are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +38,8 @@ pub struct Judgement {
     pub direct: bool,
     /// Nothing: the releases are safe.
     pub problems: Vec<Problem>,
+    /// Every object released here was zero when it was made: no part of it is unset.
+    pub zeroed: bool,
 }
 
 /// One thing that speaks against a release.
@@ -97,33 +98,8 @@ impl Watch {
     }
 }
 
-/// The watched stretches that concern each function: it has their code (true), or calls, over any
-/// number of steps, one that has it.
-pub type Watched = FxHashMap<FuncRef, BTreeMap<usize, bool>>;
-
-pub fn watched(program: &Program, calls: &CallGraph, watch: &[Watch]) -> Watched {
-    let mut all = Watched::default();
-    if watch.is_empty() {
-        return all;
-    }
-    for f in program.definitions() {
-        for i in watches_in(program, watch, f) {
-            all.entry(f).or_default().insert(i, true);
-            let mut work = vec![f];
-            while let Some(callee) = work.pop() {
-                for &caller in calls.callers_of(callee) {
-                    if let Entry::Vacant(new) = all.entry(caller).or_default().entry(i) {
-                        new.insert(false);
-                        work.push(caller);
-                    }
-                }
-            }
-        }
-    }
-    all
-}
-
-fn watches_in(program: &Program, watch: &[Watch], f: FuncRef) -> Vec<usize> {
+/// The watched stretches that have code in a function.
+pub fn watches_in(program: &Program, watch: &[Watch], f: FuncRef) -> Vec<usize> {
     let module = program.module(f.module);
     let known = |w: &Watch| module.files.values().any(|name| *name == w.file);
     let Some(body) = program.function(f).body.as_ref().filter(|_| watch.iter().any(known)) else {
@@ -178,18 +154,18 @@ fn taken_addresses(program: &Program) -> BTreeSet<FuncRef> {
 }
 
 /// Judges the watched releases of a function that was run with its log kept.
-pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>) -> Vec<Judgement> {
-    let Some(audit) = exec.audit.take() else { return Vec::new() };
+pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>, audit: &Audit) -> Vec<Judgement> {
     let func = exec.me;
     let mut list = Vec::new();
-    for (&watch, &direct) in env.watched.get(&func).into_iter().flatten() {
-        let mut judge = Judge { env, exec, audit: &audit, problems: BTreeSet::new() };
+    for (watch, direct) in env.watched.concerning(env, func) {
+        let mut judge = Judge { env, exec, audit, problems: BTreeSet::new(), zeroed: true };
         let answers = judge.watch(&env.options.watch[watch], direct);
-        let problems = judge.problems.into_iter().collect();
+        let (problems, zeroed) = (judge.problems.into_iter().collect(), judge.zeroed);
         if answers || direct {
-            list.push(Judgement { watch, func, direct, problems });
+            list.push(Judgement { watch, func, direct, problems, zeroed });
         }
     }
+    env.watched.judged(&list);
     list
 }
 
@@ -198,6 +174,7 @@ struct Judge<'j, 'a> {
     exec: &'j mut Exec<'a>,
     audit: &'j Audit,
     problems: BTreeSet<Problem>,
+    zeroed: bool,
 }
 
 /// A release of one object under one condition.
@@ -314,10 +291,19 @@ impl Judge<'_, '_> {
             return false;
         }
         let case = Case { release, base, when };
+        self.zeroed &= self.starts_as_zero(base);
         self.before(case);
         self.after(watch, case);
         self.at_exits(case);
         true
+    }
+
+    /// Whether the library's allocator that made the object sets all of it to zero.
+    fn starts_as_zero(&self, base: Base) -> bool {
+        let object = self.exec.object_of(base).map(|o| &self.exec.objects[o.0 as usize]);
+        let model = object.and_then(|o| self.env.models.get(&o.trace.last()?.callee));
+        let zeroed = |o: &Outcome| matches!(o.returns, Returns::Object { zeroed: true, .. });
+        model.is_some_and(|m| m.outcomes.iter().any(zeroed))
     }
 
     /// Allocated, not yet released, nobody else's.

@@ -7,15 +7,18 @@ use crate::Options;
 use crate::apart::apart;
 use crate::audit::{self, Judgement};
 use crate::finding;
+use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::schedule::Summaries;
 use crate::store::{Id, Reuse};
+use crate::watched::Watched;
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
+use leakproof_ir::Loc;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
-use leakproof_summary::{Candidate, Context, Exec, Limit, Planted, Summary};
+use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,7 +27,7 @@ use std::time::{Duration, Instant};
 /// Rounds of the fixpoint over a recursive component.
 const ROUNDS: usize = 3;
 /// Questions asked about one allocation site in one function, and in all of the function.
-const MAX_QUERIES_PER_SITE: usize = 12;
+const MAX_QUERIES_PER_SITE: u64 = 12;
 const MAX_QUERIES: u64 = 60;
 
 /// What all components are given.
@@ -34,7 +37,7 @@ pub struct Env<'a> {
     pub models: &'a Library,
     pub options: &'a Options,
     pub summaries: &'a Summaries,
-    pub watched: &'a audit::Watched,
+    pub watched: &'a Watched,
     /// What earlier analyses found out.
     pub reuse: Option<&'a Reuse<'a>>,
 }
@@ -241,11 +244,14 @@ fn run_function(
     let Some(mut exec) = Exec::new(context, f) else {
         return (Summary::opaque(), outcome);
     };
-    let watched = report && env.watched.contains_key(&f);
-    exec.audit = watched.then(leakproof_summary::Audit::default);
+    let watched = report && !env.watched.concerning(env, f).is_empty();
+    let misuses = report && env.options.also.any();
+    exec.audit = (watched || misuses).then(leakproof_summary::Audit::default);
     exec.run();
-    outcome.judgements = audit::judge(env, &mut exec);
-    if report && env.options.pairs {
+    if let Some(audit) = exec.audit.take() {
+        judge_releases(env, &mut exec, &audit, watched, &mut outcome);
+    }
+    if report {
         outcome.pairs = pairs::of(env, &exec);
     }
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
@@ -258,6 +264,8 @@ fn run_function(
     let candidates = exec.candidates(keeps_locals);
     if report {
         find_leaks(env, &mut exec, candidates, &mut outcome);
+    } else {
+        candidates.iter().for_each(|c| exec.settle_lost(c));
     }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
@@ -271,6 +279,23 @@ fn run_function(
     }
     outcome.took = start.elapsed();
     (summary, outcome)
+}
+
+/// What the log of a run says about its releases.
+fn judge_releases(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    audit: &Audit,
+    watched: bool,
+    outcome: &mut Outcome,
+) {
+    if watched {
+        outcome.judgements = audit::judge(env, exec, audit);
+    }
+    if env.options.also.any() {
+        let found = &mut outcome.findings;
+        apart(|| found.extend(misuse::find(env, exec, audit, env.options.also)));
+    }
 }
 
 /// A function that others call may be called again. What it then overwrites of its own first call
@@ -299,87 +324,99 @@ pub fn find_leaks(
     candidates: Vec<Candidate>,
     outcome: &mut Outcome,
 ) {
-    let questions = in_turn(env, exec, candidates);
+    let (asked, others): (Vec<Candidate>, Vec<Candidate>) = candidates
+        .into_iter()
+        .partition(|c| is_reported(env, &exec.objects[c.object.0 as usize].family));
+    others.iter().for_each(|c| exec.settle_lost(c));
+    let questions = in_turn(exec, asked);
     outcome.candidates += questions.len() as u64;
     if !questions.is_empty() {
         apart(|| ask(env, exec, questions, outcome));
     }
 }
 
-fn ask(
-    env: &Env<'_>,
-    exec: &mut Exec<'_>,
-    questions: Vec<(usize, Candidate)>,
-    outcome: &mut Outcome,
-) {
+fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &mut Outcome) {
     let mut found = FxHashSet::default();
+    let mut asked: FxHashMap<leakproof_summary::Place, u64> = FxHashMap::default();
     let mut session = Session::new();
-    for (turn, candidate) in questions {
+    for candidate in questions {
         let site = exec.objects[candidate.object.0 as usize].trace[0].at;
-        let exit = exec.exits[candidate.exit].loc;
-        if turn >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit)) {
+        let exit = exit_of(exec, &candidate);
+        let of_site = asked.entry(site).or_default();
+        let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit));
+        if known || outcome.queries >= MAX_QUERIES {
+            if !known {
+                outcome.limited = Some("solver questions".to_owned());
+            }
+            exec.settle_lost(&candidate);
             continue;
         }
-        if outcome.queries >= MAX_QUERIES {
-            outcome.limited = Some("solver questions".to_owned());
-            return;
+        let before = (outcome.queries, outcome.findings.len());
+        if judge(env, exec, &candidate, &mut session, outcome) {
+            exec.settle_lost(&candidate);
+        } else {
+            exec.settle_gone(&candidate);
         }
-        let before = outcome.findings.len();
-        judge(env, exec, &candidate, &mut session, outcome);
-        if outcome.findings.len() > before {
+        *of_site += outcome.queries - before.0;
+        if outcome.findings.len() > before.1 {
             found.insert((site, exit));
         }
     }
 }
 
-/// The candidates that matter, every allocation site in its turn: when questions run out, each
-/// site has had some.
-fn in_turn(
-    env: &Env<'_>,
-    exec: &Exec<'_>,
-    mut candidates: Vec<Candidate>,
-) -> Vec<(usize, Candidate)> {
-    candidates.retain(|c| is_reported(env, &exec.objects[c.object.0 as usize].family));
-    let mut asked: FxHashMap<leakproof_summary::Place, usize> = FxHashMap::default();
+/// Where a candidate's exit is. One exception is as good as another: they are one place.
+fn exit_of(exec: &Exec<'_>, candidate: &Candidate) -> Loc {
+    let exit = &exec.exits[candidate.exit];
+    if exit.thrown { Loc::default() } else { exit.loc }
+}
+
+/// The candidates, every allocation site and every exit in its turn: when questions run out, each
+/// has had some.
+fn in_turn(exec: &Exec<'_>, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut earlier: FxHashMap<_, usize> = FxHashMap::default();
     let numbered = candidates.into_iter().map(|c| {
-        let turn = asked.entry(exec.objects[c.object.0 as usize].trace[0].at).or_default();
+        let site = exec.objects[c.object.0 as usize].trace[0].at;
+        let turn = earlier.entry((site, exit_of(exec, &c))).or_default();
         *turn += 1;
-        (*turn - 1, c)
+        (*turn, c)
     });
     let mut list: Vec<(usize, Candidate)> = numbered.collect();
     list.sort_by_key(|(turn, _)| *turn);
-    list
+    list.into_iter().map(|(_, c)| c).collect()
 }
 
-/// Stage 2: one question about one candidate.
+/// Stage 2: one question about one candidate. Whether the object may leak.
 fn judge(
     env: &Env<'_>,
     exec: &mut Exec<'_>,
     candidate: &Candidate,
     session: &mut Session,
     outcome: &mut Outcome,
-) {
+) -> bool {
     if is_contradiction(&exec.terms, candidate.condition) {
         outcome.infeasible += 1;
-        return;
+        return false;
     }
+
     outcome.queries += 1;
     let start = Instant::now();
     let answer = session.solve(&exec.terms, candidate.condition, env.options.solver);
     outcome.longest_question = outcome.longest_question.max(start.elapsed());
-    match answer {
-        Answer::Unsat => outcome.infeasible += 1,
+    let finding = match answer {
+        Answer::Unsat => {
+            outcome.infeasible += 1;
+            return false;
+        }
         Answer::Unknown(model) => {
             outcome.timeouts += 1;
             outcome.limited = Some("the solver gave up on a candidate".to_owned());
             let finding = finding::build(env.program, exec, candidate, &model);
-            let assumed = finding.map(|f| Finding { evidence: Evidence::Assumed, ..f });
-            outcome.findings.extend(assumed);
+            finding.map(|f| Finding { evidence: Evidence::Assumed, ..f })
         }
-        Answer::Sat(model) => {
-            outcome.findings.extend(finding::build(env.program, exec, candidate, &model));
-        }
-    }
+        Answer::Sat(model) => finding::build(env.program, exec, candidate, &model),
+    };
+    outcome.findings.extend(finding);
+    true
 }
 
 fn is_reported(env: &Env<'_>, family: &str) -> bool {

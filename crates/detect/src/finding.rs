@@ -110,7 +110,8 @@ fn incoming_cell(exec: &Exec<'_>, candidate: &Candidate) -> Option<(Base, Slot)>
     exec.resized.iter().find(|r| r.object == candidate.object).map(|r| r.cell)
 }
 
-/// A local that still refers to the object at the exit; variables before stack slots.
+/// A local that still refers to the object at the exit; variables before stack slots and what a
+/// constructor leaves unfinished.
 fn last_holder(
     exec: &mut Exec<'_>,
     candidate: &Candidate,
@@ -123,6 +124,7 @@ fn last_holder(
         let rank = match exec.kind(cell.0) {
             BaseKind::Var(_) => 2,
             BaseKind::Slot(_) => 1,
+            BaseKind::Pointee if exec.is_unfinished(&state, cell.0) => 1,
             _ => continue,
         };
         if cell.1.is_contents()

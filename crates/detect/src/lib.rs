@@ -12,20 +12,23 @@ mod describe;
 mod effort;
 mod finding;
 mod inner;
+mod misuse;
 mod options;
 mod pairs;
 mod path;
 mod schedule;
 pub mod store;
+mod watched;
 
 pub use audit::{Judgement, Problem, ProblemKind, Watch};
 pub use effort::{Effort, Meter, Stage};
+pub use misuse::Also;
 pub use options::Options;
 pub use pairs::{Given, Pair, Releaser};
 pub use store::Store;
 
 use component::Outcome;
-use leakproof_findings::{Finding, REPORT_VERSION, Report, Skipped, Stats};
+use leakproof_findings::{Finding, Kind, REPORT_VERSION, Report, Skipped, Stats};
 use leakproof_models::Library;
 use leakproof_program::{Andersen, CallGraph, Program};
 use store::{Circumstances, Reuse};
@@ -130,11 +133,13 @@ fn better_first(a: &Finding, b: &Finding) -> std::cmp::Ordering {
 /// What makes two findings the same cause: the allocation, and at level 1 the leak point. An
 /// object lost in a function that did not allocate it is lost for whoever calls it: there the
 /// leak point alone counts.
-fn cause(f: &Finding, level: u8) -> (String, u32, u32, String, u32, u32) {
+fn cause(f: &Finding, level: u8) -> (Kind, String, u32, u32, String, u32, u32) {
     let (a, l) = (&f.alloc, &f.leak);
+    // Lost or forgotten, it is the same leak.
+    let kind = if f.kind.is_leak() { Kind::Lost } else { f.kind };
     if a.function != f.function {
-        return (l.file.clone(), 0, 0, f.function.clone(), l.line, l.column);
+        return (kind, l.file.clone(), 0, 0, f.function.clone(), l.line, l.column);
     }
     let (line, column) = if level >= 2 { (0, 0) } else { (l.line, l.column) };
-    (a.file.clone(), a.line, a.column, f.function.clone(), line, column)
+    (kind, a.file.clone(), a.line, a.column, f.function.clone(), line, column)
 }

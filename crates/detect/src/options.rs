@@ -2,6 +2,7 @@
 
 use crate::audit::Watch;
 use crate::effort::Meter;
+use crate::misuse::Also;
 use leakproof_smt::Limits;
 use leakproof_summary::Budget;
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ pub struct Options {
     pub watch: Vec<Watch>,
     /// Whether to collect which function releases what another one allocates.
     pub pairs: bool,
+    /// What to look for besides leaks.
+    pub also: Also,
     pub budget: Budget,
     pub solver: Limits,
     /// Asked for the peak memory after each stage.
@@ -35,6 +38,7 @@ impl Default for Options {
             families: BTreeSet::new(),
             watch: Vec::new(),
             pairs: false,
+            also: Also::default(),
             budget: Budget::default(),
             solver: Limits::default(),
             meter: || 0.0,

@@ -49,7 +49,7 @@ fn true_parts(exec: &Exec<'_>, t: Term, replay: &mut Replay<'_>) -> Vec<Term> {
 }
 
 /// A step with the moment it happened; a branch comes after what its block did.
-type Timed = ((u32, bool), PathStep);
+pub type Timed = ((u32, bool), PathStep);
 
 pub fn steps(
     describe: &Describe<'_>,
@@ -71,9 +71,21 @@ pub fn steps(
         let note = format!("'{}' allocates the object", site.callee);
         steps.insert(0, describe.step(site.at, Event::Alloc, note));
     }
-    steps.push(describe.step(point, Event::Leak, leak_note(kind, variable)));
+    let note = if exec.exits[candidate.exit].thrown && kind == Kind::Forgotten {
+        exception_note(variable)
+    } else {
+        leak_note(kind, variable)
+    };
+    steps.push(describe.step(point, Event::Leak, note));
     steps.dedup();
     steps
+}
+
+fn exception_note(variable: &str) -> String {
+    match variable {
+        "" => "an exception leaves the function, and nobody releases the object".to_owned(),
+        v => format!("an exception leaves the function while '{v}' still owns the object"),
+    }
 }
 
 fn leak_note(kind: Kind, variable: &str) -> String {
@@ -82,10 +94,15 @@ fn leak_note(kind: Kind, variable: &str) -> String {
         (Kind::Forgotten, v) => format!("the function returns while '{v}' still owns the object"),
         (Kind::Lost, "") => "no reference to the object is kept".to_owned(),
         (Kind::Lost, v) => format!("the last reference, '{v}', goes away here"),
+        (Kind::DoubleFree | Kind::UseAfterFree, _) => "the object was released before".to_owned(),
     }
 }
 
-fn branches(describe: &Describe<'_>, exec: &mut Exec<'_>, replay: &mut Replay<'_>) -> Vec<Timed> {
+pub fn branches(
+    describe: &Describe<'_>,
+    exec: &mut Exec<'_>,
+    replay: &mut Replay<'_>,
+) -> Vec<Timed> {
     let mut list = Vec::new();
     for i in 0..exec.visits.len() {
         let (pc, cond, block, seq) = {
@@ -156,7 +173,7 @@ fn first_line(exec: &Exec<'_>, mut block: leakproof_ir::BlockId) -> Option<u32> 
     None
 }
 
-fn notes(
+pub fn notes(
     describe: &Describe<'_>,
     exec: &mut Exec<'_>,
     base: leakproof_guard::Base,

@@ -4,6 +4,7 @@ use crate::Options;
 use crate::component::{self, Known, Outcome};
 use crate::inner;
 use crate::store::{Id, Reuse};
+use crate::watched::Watched;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_summary::Summary;
@@ -54,7 +55,7 @@ pub fn run(
     reuse: Option<&Reuse<'_>>,
 ) -> Vec<Outcome> {
     let summaries = Summaries::new(calls);
-    let watched = crate::audit::watched(program, calls, &options.watch);
+    let watched = Watched::new(program, calls, &options.watch);
     let env = component::Env {
         program,
         calls,

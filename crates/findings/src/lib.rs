@@ -80,6 +80,12 @@ pub enum Kind {
     Lost,
     /// Local variables still refer to the object when the function exits.
     Forgotten,
+    /// No leak: the object is released again.
+    #[serde(rename = "double-free")]
+    DoubleFree,
+    /// No leak: the object is used after its release.
+    #[serde(rename = "use-after-free")]
+    UseAfterFree,
 }
 
 /// How sure we are, least sure first.
@@ -229,7 +235,14 @@ impl Kind {
         match self {
             Kind::Lost => "lost",
             Kind::Forgotten => "forgotten",
+            Kind::DoubleFree => "double-free",
+            Kind::UseAfterFree => "use-after-free",
         }
+    }
+
+    /// Whether it is about an object that is never released.
+    pub fn is_leak(self) -> bool {
+        matches!(self, Kind::Lost | Kind::Forgotten)
     }
 }
 

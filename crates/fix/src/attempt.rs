@@ -19,6 +19,8 @@ const MAX_INNER: usize = 4;
 /// What is tried now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attempt {
+    /// Which reference to the object is released, and where.
+    pub holder: usize,
     pub placement: usize,
     pub way: usize,
     /// The holder gets a null value at its declaration.
@@ -52,16 +54,42 @@ pub struct NewLeak {
     pub release: Option<String>,
 }
 
+/// A reference to the object, and what can be done with it.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// As the source spells it.
+    pub text: String,
+    pub placements: Vec<Placement>,
+    pub ways: Vec<Way>,
+    /// Where it could be set to null.
+    pub null_at: Option<usize>,
+    /// Something that always keeps a fix from being safe.
+    pub reservation: Option<String>,
+}
+
+impl Holder {
+    pub fn new(
+        view: &View,
+        function: Node<'_>,
+        finding: &Finding,
+        text: String,
+        placements: Vec<Placement>,
+        ways: Vec<Way>,
+    ) -> Holder {
+        let offset = view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
+        let declared = declared::find(view, function, &text, offset.max(1))
+            .filter(|d| d.is_pointer && !d.is_parameter);
+        let null_at = declared.and_then(|d| d.uninitialised);
+        Holder { text, placements, ways, null_at, reservation: None }
+    }
+}
+
 /// All that can be tried for one finding.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub finding: Finding,
-    /// The reference as the source spells it.
-    pub holder: String,
-    pub placements: Vec<Placement>,
-    pub ways: Vec<Way>,
-    /// Where the holder could be set to null.
-    pub null_at: Option<usize>,
+    /// References to the object, the likeliest first; never empty.
+    pub holders: Vec<Holder>,
     pub null: &'static str,
     /// The condition under which the object was made, when it can be asked again.
     pub made_if: Option<String>,
@@ -70,29 +98,30 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(
-        view: &View,
-        function: Node<'_>,
-        finding: &Finding,
-        holder: String,
-        placements: Vec<Placement>,
-        ways: Vec<Way>,
-    ) -> Plan {
-        let offset = view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
-        let declared = declared::find(view, function, &holder, offset.max(1))
-            .filter(|d| d.is_pointer && !d.is_parameter);
-        let null_at = declared.and_then(|d| d.uninitialised);
+    pub fn new(view: &View, function: Node<'_>, finding: &Finding, holders: Vec<Holder>) -> Plan {
         let null = if view.cxx { "nullptr" } else { "NULL" };
         let made_if = made_if(view, function, finding);
         let space = style::spaced_calls(view, function);
-        let finding = finding.clone();
-        Plan { finding, holder, placements, ways, null_at, null, made_if, space }
+        Plan { finding: finding.clone(), holders, null, made_if, space }
+    }
+
+    pub fn holder(&self, attempt: &Attempt) -> Option<&Holder> {
+        self.holders.get(attempt.holder)
+    }
+
+    pub fn placement(&self, attempt: &Attempt) -> Option<&Placement> {
+        self.holder(attempt)?.placements.get(attempt.placement)
+    }
+
+    pub fn way(&self, attempt: &Attempt) -> Option<&Way> {
+        self.holder(attempt)?.ways.get(attempt.way)
     }
 
     /// The ops of an attempt.
     pub fn ops(&self, attempt: &Attempt) -> Option<Vec<Op>> {
-        let way = self.ways.get(attempt.way)?;
-        let placement = self.placements.get(attempt.placement)?;
+        let holder = self.holder(attempt)?;
+        let way = self.way(attempt)?;
+        let placement = self.placement(attempt)?;
         let text = |holder: &str| {
             let release = way.statement(holder, attempt.cast, self.space);
             match (&attempt.guard, attempt.inner.as_slice()) {
@@ -104,10 +133,10 @@ impl Plan {
                 }
             }
         };
-        let mut ops = placement.ops(&self.holder, &text);
+        let mut ops = placement.ops(&holder.text, &text);
         if attempt.init_null {
             let text = format!(" = {}", self.null);
-            ops.push(Op::Insert { at: self.null_at?, text });
+            ops.push(Op::Insert { at: holder.null_at?, text });
         }
         Some(ops)
     }
@@ -117,6 +146,9 @@ impl Plan {
         let better = match feedback {
             // No other place would make a difference.
             Feedback::Problems(problems) if problems.iter().any(is_final) => return None,
+            Feedback::Problems(problems) if problems.iter().any(is_of_holder) => {
+                return self.next_holder(attempt);
+            }
             Feedback::Problems(problems) => self.amended(attempt, problems),
             Feedback::NewLeak(new) => self.next_way(attempt).or_else(|| with_inner(attempt, new)),
             Feedback::Compiler(message)
@@ -124,27 +156,46 @@ impl Plan {
             {
                 Some(Attempt { cast: true, ..attempt.clone() })
             }
+            Feedback::Compiler(message) if self.is_unknown(attempt, message) => {
+                return self.next_holder(attempt);
+            }
             Feedback::Compiler(_) => self.next_way(attempt),
             Feedback::NotGone => None,
         };
-        better.or_else(|| {
-            let next = Attempt { placement: attempt.placement + 1, ..Attempt::default() };
-            (next.placement < self.placements.len()).then_some(next)
-        })
+        let elsewhere = || {
+            let Attempt { holder, placement, .. } = *attempt;
+            let next = Attempt { holder, placement: placement + 1, ..Attempt::default() };
+            self.placement(&next).is_some().then_some(next).or_else(|| self.next_holder(attempt))
+        };
+        better.or_else(elsewhere)
+    }
+
+    /// Whether clang does not know the variable: no place in the function would be better.
+    fn is_unknown(&self, attempt: &Attempt, message: &str) -> bool {
+        let root = self.holder(attempt).map(|h| root_of(&h.text)).unwrap_or_default();
+        message.contains(&format!("undeclared identifier '{root}'"))
+    }
+
+    fn next_holder(&self, attempt: &Attempt) -> Option<Attempt> {
+        let next = Attempt { holder: attempt.holder + 1, ..Attempt::default() };
+        self.placement(&next).is_some().then_some(next)
     }
 
     fn next_way(&self, attempt: &Attempt) -> Option<Attempt> {
         let next = Attempt { way: attempt.way + 1, ..attempt.clone() };
-        (next.way < self.ways.len() && attempt.inner.is_empty()).then_some(next)
+        (self.way(&next).is_some() && attempt.inner.is_empty()).then_some(next)
     }
 
     /// The same release under a condition or with a pointer that is always set, if that would help.
     fn amended(&self, attempt: &Attempt, problems: &[Problem]) -> Option<Attempt> {
+        let holder = self.holder(attempt)?;
         let any = |kind| problems.iter().find(|p| p.kind == kind);
         if any(ProblemKind::NoEffect).is_some() {
             return self.next_way(attempt);
         }
-        if any(ProblemKind::Uninitialised).is_some() && !attempt.init_null && self.null_at.is_some()
+        if any(ProblemKind::Uninitialised).is_some()
+            && !attempt.init_null
+            && holder.null_at.is_some()
         {
             return Some(Attempt { init_null: true, ..attempt.clone() });
         }
@@ -153,9 +204,9 @@ impl Plan {
         }
         let made_if = || self.made_if.clone();
         let guard = if any(ProblemKind::NullOwner).is_some() {
-            owner_of(&self.holder).map(|owner| format!("{owner} != {}", self.null))
+            owner_of(&holder.text).map(|owner| format!("{owner} != {}", self.null))
         } else if let Some(problem) = any(ProblemKind::NotHeap) {
-            let other = quoted(&problem.note).map(|other| format!("{} != {other}", self.holder));
+            let other = quoted(&problem.note).map(|other| format!("{} != {other}", holder.text));
             other.or_else(made_if)
         } else if any(ProblemKind::Foreign).or(any(ProblemKind::Uninitialised)).is_some() {
             made_if()
@@ -168,7 +219,12 @@ impl Plan {
 
 /// Whether a problem is one of the object, not of the place.
 fn is_final(problem: &Problem) -> bool {
-    matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Inexact | ProblemKind::Undecided)
+    matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Undecided)
+}
+
+/// Whether it is one of the reference: another one may refer to the start of the object.
+fn is_of_holder(problem: &Problem) -> bool {
+    problem.kind == ProblemKind::Inexact
 }
 
 /// What the object holds is released before it, with the first way to do so.

@@ -32,6 +32,12 @@ pub fn find<'v>(
     visible.filter_map(|d| declarator(view, d, name)).next_back()
 }
 
+/// Whether a node is the declaration of a variable.
+pub fn declares(view: &View, node: Node<'_>, name: &str) -> bool {
+    matches!(node.kind(), "declaration" | "parameter_declaration")
+        && declarator(view, node, name).is_some()
+}
+
 /// The block in which a declaration holds; none for parameters.
 pub fn scope(declaration: Node<'_>) -> Option<Node<'_>> {
     if declaration.kind() == "parameter_declaration" {

@@ -4,19 +4,44 @@
 //! this one calls, which names it otherwise. What stands in the statement itself is believed first.
 
 use crate::declared;
+use crate::origin;
 use crate::view::View;
 use leakproof_findings::{Finding, Sources};
 use tree_sitter::Node;
 
-/// The expression, or nothing when there is none that could be written.
-pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Option<String> {
-    let offset = view.offset(finding.leak.line, finding.leak.column)?;
-    let function = view.function(offset)?;
+/// References tried at most.
+const MAX_HOLDERS: usize = 4;
+
+/// The expressions that may refer to the object, the likeliest first; none when there is none that
+/// could be written.
+pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
+    let mut list = Vec::new();
+    let Some(offset) = view.offset(finding.leak.line, finding.leak.column) else { return list };
+    let Some(function) = view.function(offset) else { return list };
     let statement = view.statement(offset).map(|s| s.node);
-    let assigned = statement.and_then(|s| assigned(view, s, &finding.variable));
-    let named = || named(view, function, &finding.variable, offset);
-    let owned = || statement.and_then(|s| owned(view, s, offset, finding, sources));
-    assigned.or_else(named).or_else(owned)
+    let variable = finding.variable.as_str();
+    list.extend(statement.and_then(|s| assigned(view, s, variable)));
+    list.extend(named(view, function, variable, offset));
+    list.extend(statement.and_then(|s| owned(view, s, offset, finding, sources)));
+    list.extend(origin::of(view, function, finding));
+    if variable.is_empty() {
+        list.extend(statement.and_then(|s| overwritten(view, s)));
+    }
+    let mut unique: Vec<String> = Vec::new();
+    for text in list {
+        if !unique.contains(&text) {
+            unique.push(text);
+        }
+    }
+    unique.truncate(MAX_HOLDERS);
+    unique
+}
+
+/// What an assignment overwrites.
+fn overwritten(view: &View, statement: Node<'_>) -> Option<String> {
+    let inner = statement.named_child(0).filter(|n| n.kind() == "assignment_expression")?;
+    let left = view.source(inner.child_by_field_name("left")?);
+    is_writable(left).then(|| left.to_owned())
 }
 
 /// The left side of an assignment to the same field or variable.

@@ -2,7 +2,7 @@
 
 use crate::attempt::Feedback;
 use crate::files::{Files, edits};
-use crate::op::{Op, conflict};
+use crate::op::{Op, TextEdit, conflict};
 use crate::patched::Patched;
 use leakproof_detect::{Problem, ProblemKind};
 use leakproof_findings::{Applicability, Edit, Finding};
@@ -57,10 +57,23 @@ pub struct Outcome {
     pub(crate) files: Files,
 }
 
+/// How edits are applied.
+type Patching = fn(&[u8], Vec<TextEdit>) -> Option<Patched>;
+
 impl Outcome {
     /// What some of the proposals do together, by file name. Of two that cannot go together the
     /// first is done.
     pub fn changes(&self, wanted: impl Fn(&Proposal) -> bool) -> Vec<FileChange> {
+        self.changes_with(wanted, Patched::new)
+    }
+
+    /// The same with all that follows a change on the line that it was on: for programs that speak of
+    /// lines of the original.
+    pub fn line_by_line(&self, wanted: impl Fn(&Proposal) -> bool) -> Vec<FileChange> {
+        self.changes_with(wanted, Patched::level)
+    }
+
+    fn changes_with(&self, wanted: impl Fn(&Proposal) -> bool, how: Patching) -> Vec<FileChange> {
         let mut ops: BTreeMap<&str, Vec<Op>> = BTreeMap::new();
         for proposal in self.proposals.iter().filter(|p| wanted(p)) {
             let all = ops.entry(proposal.finding.leak.file.as_str()).or_default();
@@ -69,12 +82,12 @@ impl Outcome {
                 all.extend(proposal.ops.iter().cloned());
             }
         }
-        ops.into_iter().filter_map(|(file, ops)| self.change(file, &ops)).collect()
+        ops.into_iter().filter_map(|(file, ops)| self.change(file, &ops, how)).collect()
     }
 
-    fn change(&self, file: &str, ops: &[Op]) -> Option<FileChange> {
+    fn change(&self, file: &str, ops: &[Op], how: Patching) -> Option<FileChange> {
         let view = self.files.known(file)?;
-        let patched = Patched::new(&view.text, edits(view, ops))?;
+        let patched = how(&view.text, edits(view, ops))?;
         let file = file.to_owned();
         (patched.text != view.text).then(|| FileChange {
             file,

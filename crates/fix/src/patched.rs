@@ -36,6 +36,15 @@ impl Patched {
         Some(Patched { text, edits })
     }
 
+    /// The same without new lines, as far as the language allows: what follows stays on its lines.
+    pub fn level(original: &[u8], mut edits: Vec<TextEdit>) -> Option<Patched> {
+        for edit in &mut edits {
+            let before = original.get(..edit.range.start)?;
+            flatten(edit, before, newlines(original.get(edit.range.clone())?));
+        }
+        Patched::new(original, edits)
+    }
+
     /// Where the text of each op is.
     pub fn parts(&self) -> Vec<Part> {
         let mut list = Vec::new();
@@ -75,6 +84,38 @@ impl Patched {
     }
 }
 
+fn newlines(text: &[u8]) -> usize {
+    text.iter().filter(|b| **b == b'\n').count()
+}
+
+/// Turns line ends into blanks of the same length until `wanted` are left. Those that end a comment or a
+/// directive stay.
+fn flatten(edit: &mut TextEdit, before: &[u8], wanted: usize) {
+    let mut text = std::mem::take(&mut edit.text).into_bytes();
+    let mut left = newlines(&text).saturating_sub(wanted);
+    let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let mut line = before[start..].to_vec();
+    for i in 0..text.len() {
+        if text[i] != b'\n' {
+            line.push(text[i]);
+            continue;
+        }
+        let plain = |l: &[u8]| {
+            let l = l.trim_ascii();
+            !l.starts_with(b"#") && !l.ends_with(b"\\") && !l.windows(2).any(|w| w == b"//")
+        };
+        let next = text[i + 1..].split(|b| *b == b'\n').next().unwrap_or_default();
+        if left > 0 && plain(&line) && !next.trim_ascii().starts_with(b"#") {
+            text[i] = b' ';
+            left -= 1;
+            line.push(b' ');
+        } else {
+            line.clear();
+        }
+    }
+    edit.text = String::from_utf8_lossy(&text).into_owned();
+}
+
 /// Line and column of an offset, 1-based, in bytes.
 pub fn position(text: &[u8], offset: usize) -> (u32, u32) {
     let before = &text[..offset.min(text.len())];
@@ -108,6 +149,17 @@ mod tests {
         assert_eq!(patched.original(original, 1, 3), (1, 3));
         let part = Part { op: 7, start: (2, 1), end: (3, 1), releases: true };
         assert_eq!(patched.parts()[0], part);
+    }
+
+    #[test]
+    fn lines_that_follow_stay_where_they_are() {
+        let original = b"if (a)\n  b();\nc();\n";
+        let edits = || vec![edit(6..6, " {\n  new();"), edit(13..13, "\n}")];
+        let patched = Patched::level(original, edits()).unwrap();
+        assert_eq!(patched.text, b"if (a) {   new();\n  b(); }\nc();\n");
+        let original = b"b(); // why\nc();\n";
+        let patched = Patched::level(original, vec![edit(11..11, "\n}")]).unwrap();
+        assert_eq!(patched.text, b"b(); // why\n}\nc();\n", "a comment needs its end");
     }
 
     #[test]

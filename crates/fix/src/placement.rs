@@ -4,7 +4,7 @@
 //! of a release into ops. None of them is safe by itself: that is for the trial to find out.
 
 use crate::declared;
-use crate::holder::root_of;
+use crate::holder::{is_writable, root_of};
 use crate::op::{Brace, Line, Op};
 use crate::view::{Slot, Statement, View};
 use leakproof_findings::{Event, Finding, Kind};
@@ -53,6 +53,10 @@ pub enum Placement {
     Discard {
         target: Target,
     },
+    /// `free(owner);` becomes `owner_free(owner);`.
+    Replace {
+        target: Target,
+    },
     /// `use(make());` becomes `T made = make(); use(made); free(made);`.
     Name {
         target: Target,
@@ -98,7 +102,9 @@ impl Placement {
                 let kept = plain(statement.clone());
                 rewrite(target, vec![declare(ty, name, holder), kept, releasing(name)])
             }
-            Placement::Discard { target } => rewrite(target, release()),
+            Placement::Discard { target } | Placement::Replace { target } => {
+                rewrite(target, release())
+            }
             Placement::Name { target, ty, call, statement, name } => {
                 let kept = plain(statement.clone());
                 rewrite(target, vec![declare(ty, name, call), kept, releasing(name)])
@@ -118,6 +124,22 @@ impl Placement {
         }
     }
 
+    /// Where its release will stand.
+    fn offset(&self) -> usize {
+        match self {
+            Placement::After(target) => target.end,
+            Placement::BlockEnd(brace) => *brace,
+            Placement::Else { end, .. } => *end,
+            Placement::Before(target)
+            | Placement::HoistReturn { target, .. }
+            | Placement::SaveOld { target, .. }
+            | Placement::Discard { target }
+            | Placement::Replace { target }
+            | Placement::Name { target, .. }
+            | Placement::Resize { target, .. } => target.at,
+        }
+    }
+
     /// In words, for a reader.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -128,6 +150,7 @@ impl Placement {
             Placement::HoistReturn { .. } => "after the value to return is computed",
             Placement::SaveOld { .. } => "after the pointer got its new value",
             Placement::Discard { .. } => "as soon as it is made, because nobody wants it",
+            Placement::Replace { .. } => "where its owner was released without its parts",
             Placement::Name { .. } => "after its only use, for which it gets a name",
             Placement::Resize { .. } => "when resizing fails",
         }
@@ -183,12 +206,22 @@ impl<'v> Finder<'v> {
         self.loop_end();
         self.last_use();
         let mut unique: Vec<Placement> = Vec::new();
-        for placement in self.list {
-            if !unique.contains(&placement) {
+        for placement in std::mem::take(&mut self.list) {
+            if !unique.contains(&placement) && self.in_scope(&placement) {
                 unique.push(placement);
             }
         }
         unique
+    }
+
+    /// Whether the variable that holds the object can be named there. One without a declaration in
+    /// the function is a global, or comes from a macro.
+    fn in_scope(&self, placement: &Placement) -> bool {
+        let root = root_of(self.holder);
+        let declarations =
+            self.view.find(self.function, |n| declared::declares(self.view, n, root));
+        declarations.is_empty()
+            || declared::find(self.view, self.function, root, placement.offset()).is_some()
     }
 
     fn body_end(&self) -> Option<usize> {
@@ -261,6 +294,23 @@ impl<'v> Finder<'v> {
         let taken = |name: &str| self.view.mentions(self.function, name);
         let numbered = (2..100).map(|n| format!("{wish}{n}"));
         std::iter::once(wish.to_owned()).chain(numbered).find(|n| !taken(n)).unwrap_or_default()
+    }
+
+    /// The leak is at a statement `release(owner);`: the owner, the function, and the statement as
+    /// one that can be replaced.
+    pub fn release_of_owner(&self) -> Option<(String, String, Placement)> {
+        let offset = self.view.offset(self.finding.leak.line, self.finding.leak.column)?;
+        let statement = self.view.statement(offset)?;
+        let call = (statement.node.kind() == "expression_statement")
+            .then(|| statement.node.named_child(0))
+            .flatten()
+            .filter(|n| n.kind() == "call_expression")?;
+        let arguments = call.child_by_field_name("arguments")?;
+        let owner = arguments.named_child(0).filter(|_| arguments.named_child_count() == 1)?;
+        let callee = self.view.source(call.child_by_field_name("function")?).to_owned();
+        let owner = self.view.source(owner).to_owned();
+        let target = self.target(statement)?;
+        is_writable(&owner).then_some((owner, callee, Placement::Replace { target }))
     }
 
     /// An object that no variable holds: the call that makes it, and how it is used.

@@ -102,6 +102,13 @@ impl<'k> Knowledge<'k> {
         })
     }
 
+    /// The program's functions that release a struct of this type, given a pointer to it.
+    pub fn destructors(&self, ty: &str) -> Vec<Way> {
+        let mut list = Vec::new();
+        self.add_for_type(&mut list, Some(ty), false);
+        list
+    }
+
     fn add_family(&self, list: &mut Vec<Way>, finding: &Finding) {
         self.of_family(&finding.family).into_iter().for_each(|way| add(list, way));
     }

@@ -39,8 +39,8 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
         (State::Accepted, _) => (case.attempt.clone(), Applicability::Safe, Vec::new()),
         (_, Some((attempt, problems))) => {
             let mut open: Vec<String> = problems.iter().map(explain_problem).collect();
-            open.extend(case.reservation.clone());
-            if !case.plan.ways.get(attempt.way)?.trusted {
+            open.extend(case.plan.holder(attempt)?.reservation.clone());
+            if !case.plan.way(&attempt)?.trusted {
                 open.push("the releasing function may look at parts that are not set".to_owned());
             }
             (attempt.clone(), Applicability::Suggested, open)
@@ -52,7 +52,7 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
     Some(Proposal {
         finding: case.plan.finding.clone(),
         applicability,
-        reason: reason(&case.plan, &attempt),
+        reason: reason(&case.plan, &attempt)?,
         certificate: Certificate { proven: proven(applicability), open },
         edits: edits(view, &ops).iter().map(|e| edit(view, file, e)).collect(),
         ops,
@@ -66,10 +66,11 @@ fn edit(view: &View, file: &str, edit: &TextEdit) -> Edit {
     Edit { file: file.to_owned(), start_line, start_column, end_line, end_column, text }
 }
 
-fn reason(plan: &Plan, attempt: &Attempt) -> String {
+fn reason(plan: &Plan, attempt: &Attempt) -> Option<String> {
     let finding = &plan.finding;
-    let place = plan.placements[attempt.placement].describe();
-    let way = plan.ways[attempt.way].statement(&plan.holder, false, false);
+    let holder = &plan.holder(attempt)?.text;
+    let place = plan.placement(attempt)?.describe();
+    let way = plan.way(attempt)?.statement(holder, false, false);
     let way = way.trim_end_matches(';');
     let mut text = format!(
         "The object that '{}' allocates at {}:{} is released by `{way}` {place}",
@@ -85,10 +86,10 @@ fn reason(plan: &Plan, attempt: &Attempt) -> String {
     if attempt.init_null {
         text.push_str(&format!(
             " `{}` starts as {}, so that paths on which it is never set release nothing.",
-            plan.holder, plan.null
+            holder, plan.null
         ));
     }
-    text
+    Some(text)
 }
 
 fn proven(applicability: Applicability) -> Vec<String> {
@@ -109,7 +110,8 @@ fn proven(applicability: Applicability) -> Vec<String> {
 }
 
 fn why_not(case: &Case) -> String {
-    let way = case.plan.ways.first().map(|w| w.statement(&case.plan.holder, false, false));
+    let first = case.plan.holders.first();
+    let way = first.and_then(|h| Some(h.ways.first()?.statement(&h.text, false, false)));
     let way = way.unwrap_or_default();
     let way = way.trim_end_matches(';');
     match &case.first {

@@ -11,13 +11,15 @@ use crate::op::{Op, conflict};
 use crate::outcome::is_soft;
 use crate::placement::Placement;
 use crate::releaser::Knowledge;
-use crate::trial::{Bench, Key, Rejected, Workshop};
+use crate::trial::{Bench, Key, Rejected, Use, Workshop};
 use leakproof_detect::{Examination, Problem, ProblemKind};
 use leakproof_findings::{Finding, Kind, Sources};
 use std::collections::BTreeSet;
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
 const MAX_ROUNDS: usize = 24;
+/// Compilations, most of a few units only.
+const MAX_TURNS: usize = 200;
 
 /// Where one finding stands.
 #[derive(Clone, Debug)]
@@ -30,8 +32,6 @@ pub struct Case {
     pub first: Option<Feedback>,
     /// The best attempt that only lacks a proof, and what is missing.
     pub suggestion: Option<(Attempt, Vec<Problem>)>,
-    /// Something that always keeps a fix from being safe.
-    pub reservation: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum State {
 }
 
 impl Case {
-    pub fn new(plan: Plan, reservation: Option<String>) -> Case {
+    pub fn new(plan: Plan) -> Case {
         Case {
             plan,
             attempt: Attempt::default(),
@@ -50,7 +50,6 @@ impl Case {
             tries: 0,
             first: None,
             suggestion: None,
-            reservation,
         }
     }
 
@@ -59,7 +58,7 @@ impl Case {
     }
 
     fn is_resize(&self) -> bool {
-        let placement = self.plan.placements.get(self.attempt.placement);
+        let placement = self.plan.placement(&self.attempt);
         matches!(placement, Some(Placement::Resize { .. }))
     }
 
@@ -73,10 +72,12 @@ impl Case {
         }
     }
 
-    /// Proven, as far as the analysis goes: accept, or keep as a suggestion.
-    fn judge(&mut self, problems: Vec<Problem>) {
-        let trusted = self.plan.ways.get(self.attempt.way).is_some_and(|w| w.trusted);
-        let proven = trusted && self.reservation.is_none();
+    /// Proven, as far as the analysis goes: accept, or keep as a suggestion. `complete`: all that is
+    /// released has no parts that were never set.
+    fn judge(&mut self, problems: Vec<Problem>, complete: bool) {
+        let trusted = complete || self.plan.way(&self.attempt).is_some_and(|w| w.trusted);
+        let reserved = self.plan.holder(&self.attempt).is_none_or(|h| h.reservation.is_some());
+        let proven = trusted && !reserved;
         if problems.is_empty() && proven {
             self.state = State::Accepted;
             return;
@@ -107,6 +108,8 @@ pub struct Session<'s, 'p> {
     serial: BTreeSet<String>,
     /// Leaks that others hid: they are mended after those.
     pub hidden: Vec<Finding>,
+    /// Something was accepted in a round in which something else was not.
+    mixed: bool,
 }
 
 impl<'s, 'p> Session<'s, 'p> {
@@ -118,13 +121,17 @@ impl<'s, 'p> Session<'s, 'p> {
         cases: Vec<Case>,
         known: Vec<Key>,
     ) -> Self {
-        let (serial, hidden) = (BTreeSet::new(), Vec::new());
-        Self { workshop, files, sources, knowledge, cases, known, rounds: 0, serial, hidden }
+        let (serial, hidden, rounds, mixed) = (BTreeSet::new(), Vec::new(), 0, false);
+        Self { workshop, files, sources, knowledge, cases, known, rounds, serial, hidden, mixed }
     }
 
     pub fn run(&mut self) {
-        while self.rounds < MAX_ROUNDS && self.cases.iter().any(|c| c.state == State::Open) {
-            self.rounds += 1;
+        let mut turns = 0;
+        while self.rounds < MAX_ROUNDS
+            && turns < MAX_TURNS
+            && self.cases.iter().any(|c| c.state == State::Open)
+        {
+            turns += 1;
             self.round();
         }
         for case in &mut self.cases {
@@ -132,6 +139,41 @@ impl<'s, 'p> Session<'s, 'p> {
                 case.state = State::GivenUp;
             }
         }
+        self.verify();
+    }
+
+    /// Accepted fixes were judged beside attempts that are gone: the program with nothing but them has
+    /// to stand by itself. What does not is taken back.
+    fn verify(&mut self) {
+        while self.mixed {
+            self.mixed = false;
+            let Some(bench) = self.bench(&[], Use::Analysis) else { return };
+            if bench.files.is_empty() || self.workshop.compile(&bench).is_err() {
+                return;
+            }
+            let examination = self.workshop.examine_patched(&bench);
+            let owners = bench.owners();
+            let fresh = self.fresh_leaks(&bench, &examination);
+            for i in 0..self.cases.len() {
+                let leaks = fresh.iter().any(|(key, _)| key.function == self.function_of(i));
+                let wrong = leaks || !self.problems(i, &owners, &examination).is_empty();
+                if self.cases[i].state == State::Accepted && wrong {
+                    self.cases[i].state = State::GivenUp;
+                    self.mixed = true;
+                }
+            }
+        }
+    }
+
+    /// Leaks of a patched program that nobody knew.
+    fn fresh_leaks<'f>(
+        &self,
+        bench: &Bench,
+        examination: &'f Examination,
+    ) -> Vec<(Key, &'f Finding)> {
+        let leaks = examination.report.leaks.iter();
+        let found = leaks.map(|f| (bench.original(f, self.files), f));
+        found.filter(|(key, _)| !self.known.iter().any(|k| k.same_object(key))).collect()
     }
 
     fn round(&mut self) {
@@ -140,14 +182,17 @@ impl<'s, 'p> Session<'s, 'p> {
             self.give_up_stuck();
             return;
         }
-        let Some(bench) = self.bench(&tried) else {
+        let Some(bench) = self.bench(&tried, Use::Analysis) else {
             self.one_at_a_time(&tried, "the edits overlap");
             return;
         };
-        match self.workshop.examine_patched(&bench) {
-            Err(rejected) => self.refused_by_compiler(&tried, rejected),
-            Ok(examination) => self.evaluate(&tried, &bench, &examination),
+        if let Err(rejected) = self.workshop.compile(&bench) {
+            rejected.into_iter().for_each(|r| self.refused_by_compiler(&tried, r));
+            return;
         }
+        self.rounds += 1;
+        let examination = self.workshop.examine_patched(&bench);
+        self.evaluate(&tried, &bench, &examination);
     }
 
     /// The attempts of this round: those that can be done together with each other and with what
@@ -187,7 +232,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
     }
 
-    fn bench(&self, tried: &[usize]) -> Option<Bench> {
+    fn bench(&self, tried: &[usize], use_of: Use) -> Option<Bench> {
         let mut ops = Vec::new();
         for (i, case) in self.cases.iter().enumerate() {
             if case.state == State::Accepted || tried.contains(&i) {
@@ -195,7 +240,7 @@ impl<'s, 'p> Session<'s, 'p> {
                 ops.extend(case.ops()?.into_iter().map(|op| (file.clone(), (i, op))));
             }
         }
-        self.workshop.patch(self.files, &ops)
+        self.workshop.patch(self.files, &ops, use_of)
     }
 
     fn function_of(&self, case: usize) -> String {
@@ -242,27 +287,23 @@ impl<'s, 'p> Session<'s, 'p> {
         let found: Vec<(Key, &Finding)> =
             leaks.map(|f| (bench.original(f, self.files), f)).collect();
         let hidden = self.hidden_among(tried, &found);
-        if self.blame_new_leaks(tried, &found, &hidden) {
-            return;
-        }
+        let blamed = self.blame_new_leaks(tried, &found, &hidden);
         let owners = bench.owners();
-        for &i in tried {
-            let mut problems = problems_of(i, &owners, examination);
-            if self.cases[i].is_resize() {
-                // What is given to a resizing function is on the heap or null.
-                problems.retain(|p| p.kind != ProblemKind::Foreign);
-            }
+        for i in tried.iter().copied().filter(|i| !blamed.contains(i)) {
+            let problems = self.problems(i, &owners, examination);
+            let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
             let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
             let case = &mut self.cases[i];
             match (gone, problems.is_empty()) {
                 (false, true) => case.reject(Feedback::NotGone),
                 (false, false) => case.reject(Feedback::Problems(problems)),
-                (true, _) => case.judge(problems),
+                (true, _) => case.judge(problems, complete),
             }
         }
         let accepted: Vec<usize> =
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
+        self.mixed |= !accepted.is_empty() && accepted.len() < tried.len();
         self.take_hidden(&accepted, bench, hidden);
         self.check_warnings(&accepted);
     }
@@ -292,42 +333,59 @@ impl<'s, 'p> Session<'s, 'p> {
         }
     }
 
-    /// Attempts after which the program has leaks that it did not have are rejected. True when
-    /// there were any.
+    /// What speaks against an attempt.
+    fn problems(
+        &self,
+        case: usize,
+        owners: &[Vec<usize>],
+        examination: &Examination,
+    ) -> Vec<Problem> {
+        let mut problems = problems_of(case, owners, examination);
+        if self.cases[case].is_resize() {
+            // What is given to a resizing function is on the heap or null.
+            problems.retain(|p| p.kind != ProblemKind::Foreign);
+        }
+        problems
+    }
+
+    /// Attempts after which the program has leaks that it did not have are rejected: those of the
+    /// same function, or all. Returns them.
     fn blame_new_leaks(
         &mut self,
         tried: &[usize],
         found: &[(Key, &Finding)],
         hidden: &[(Key, &Finding)],
-    ) -> bool {
+    ) -> BTreeSet<usize> {
         let known = |key: &Key| {
             let known = self.known.iter().chain(hidden.iter().map(|(k, _)| k));
             known.into_iter().any(|k| k.same_object(key))
         };
         let fresh: Vec<&(Key, &Finding)> = found.iter().filter(|(k, _)| !known(k)).collect();
-        if fresh.is_empty() {
-            return false;
-        }
+        let mut blamed = BTreeSet::new();
         for (key, leak) in fresh {
             let text = describe(leak);
             let there: Vec<usize> =
                 tried.iter().copied().filter(|&i| self.function_of(i) == key.function).collect();
             let suspects = if there.is_empty() { tried.to_vec() } else { there };
+            if suspects.iter().any(|i| blamed.contains(i)) {
+                continue;
+            }
+            blamed.extend(suspects.iter().copied());
             match suspects.as_slice() {
                 [only] => {
-                    let release = self.release_of_part(&self.cases[*only].plan, leak);
+                    let release = self.release_of_part(&self.cases[*only], leak);
                     self.cases[*only].reject(Feedback::NewLeak(NewLeak { text, release }));
-                    return true;
                 }
                 many => self.one_at_a_time(many, &format!("it would make another leak: {text}")),
             }
         }
-        true
+        blamed
     }
 
     /// The statement that releases a part of what a plan releases.
-    fn release_of_part(&self, plan: &Plan, leak: &Finding) -> Option<String> {
-        let owner = &plan.holder;
+    fn release_of_part(&self, case: &Case, leak: &Finding) -> Option<String> {
+        let plan = &case.plan;
+        let owner = &plan.holder(&case.attempt)?.text;
         let inside = format!("{owner}->");
         let path = if leak.variable.starts_with(&inside) && is_writable(&leak.variable) {
             leak.variable.clone()
@@ -343,7 +401,7 @@ impl<'s, 'p> Session<'s, 'p> {
     fn check_warnings(&mut self, accepted: &[usize]) {
         let mut left = accepted.to_vec();
         while !left.is_empty() {
-            let Some(bench) = self.bench(&[]) else { return };
+            let Some(bench) = self.bench(&[], Use::Reading) else { return };
             let Some(rejected) = self.workshop.new_warning(&bench) else { return };
             let guilty = rejected.owner.filter(|o| left.contains(o)).or(left.last().copied());
             let Some(guilty) = guilty else { return };
@@ -360,6 +418,12 @@ fn describe(finding: &Finding) -> String {
         variable => format!("`{variable}`"),
     };
     format!("{name} in {} (line {})", finding.function, finding.leak.line)
+}
+
+/// Whether all objects that the watches of an attempt release started as zero.
+fn is_complete(case: usize, owners: &[Vec<usize>], examination: &Examination) -> bool {
+    let own = |watch: usize| owners.get(watch).is_some_and(|o| o.contains(&case));
+    examination.judgements.iter().filter(|j| own(j.watch)).all(|j| j.zeroed)
 }
 
 /// What the analysis has against the watches of an attempt.

@@ -24,9 +24,14 @@ pub struct Workshop<'p> {
     modules: Vec<Module>,
     /// What analyses of the program and of its patched forms found out.
     store: Store,
+    /// Patched units as they were compiled last.
+    compiled: BTreeMap<usize, (Texts, Module)>,
     models: &'p Library,
     options: Options,
 }
+
+/// The patched files of a unit, by name.
+type Texts = Vec<(String, Vec<u8>)>;
 
 /// An op with the attempt that it belongs to.
 pub type Owned = (usize, Op);
@@ -35,6 +40,14 @@ pub type Owned = (usize, Op);
 pub struct Bench {
     pub files: BTreeMap<String, (Patched, Vec<Owned>)>,
     overlay: Overlay,
+}
+
+/// What patched texts are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    Analysis,
+    /// As they would be written to files: clang also looks at the layout.
+    Reading,
 }
 
 /// New text and the attempts that want it.
@@ -52,17 +65,25 @@ pub struct Rejected {
 }
 
 impl<'p> Workshop<'p> {
+    /// `store`: results of earlier analyses of these modules.
     pub fn new(
         project: &'p Project,
         modules: Vec<Module>,
+        store: Option<Store>,
         models: &'p Library,
         options: &Options,
     ) -> Result<Self, OverlayError> {
         let units = units_of(project, &modules);
         let recompiler = Recompiler::new(project)?;
         let options = options.clone();
-        let store = Store::empty(modules.len());
-        Ok(Self { recompiler, units, modules, store, models, options })
+        let store = store.unwrap_or_else(|| Store::empty(modules.len()));
+        let compiled = BTreeMap::new();
+        Ok(Self { recompiler, units, modules, store, compiled, models, options })
+    }
+
+    /// What is known of the program; after `examine` also what that found out.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The analysis of the program as it is.
@@ -78,7 +99,7 @@ impl<'p> Workshop<'p> {
         result
     }
 
-    /// The struct that a local variable points to, when `holder` is one of the leaking function.
+    /// The struct that an access path of the leaking function points to.
     pub fn struct_of(&self, finding: &Finding, holder: &str) -> Option<String> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
         self.modules.iter().filter(here).find_map(|module| {
@@ -86,8 +107,13 @@ impl<'p> Workshop<'p> {
                 .functions
                 .values()
                 .find(|f| f.source_name == finding.function && f.body.is_some())?;
-            let var = function.body.as_ref()?.vars.values().find(|v| v.name == holder)?;
-            types::pointed_struct(module, var.ty?)
+            let path = holder.replace("->", ".");
+            let (root, members) = path.split_once('.').unwrap_or((&path, ""));
+            let members: Vec<&str> = members.split('.').filter(|m| !m.is_empty()).collect();
+            let body = function.body.as_ref()?;
+            let local = body.vars.values().find(|v| v.name == root).and_then(|v| v.ty);
+            let ty = types::member(module, local?, &members)?;
+            types::pointed_struct(module, ty)
         })
     }
 
@@ -99,8 +125,9 @@ impl<'p> Workshop<'p> {
         })
     }
 
-    /// Applies ops to texts. `None` when they overlap.
-    pub fn patch(&self, files: &Files, ops: &[(String, Owned)]) -> Option<Bench> {
+    /// Applies ops to texts. `None` when they overlap. Texts that are only analysed keep the lines of
+    /// what follows an edit, so that what is known of it stays known.
+    pub fn patch(&self, files: &Files, ops: &[(String, Owned)], use_of: Use) -> Option<Bench> {
         let mut by_file: BTreeMap<String, Vec<Owned>> = BTreeMap::new();
         for (file, op) in ops {
             by_file.entry(file.clone()).or_default().push(op.clone());
@@ -109,7 +136,11 @@ impl<'p> Workshop<'p> {
         for (file, owned) in by_file {
             let view = files.known(&file)?;
             let plain: Vec<Op> = owned.iter().map(|(_, op)| op.clone()).collect();
-            let text = Patched::new(&view.text, files::edits(view, &plain))?;
+            let edits = files::edits(view, &plain);
+            let text = match use_of {
+                Use::Analysis => Patched::level(&view.text, edits)?,
+                Use::Reading => Patched::new(&view.text, edits)?,
+            };
             patched.insert(file, (text, owned));
         }
         let contents: Vec<(PathBuf, Vec<u8>)> = patched
@@ -126,32 +157,48 @@ impl<'p> Workshop<'p> {
         (0..self.modules.len()).filter(|&i| uses(&self.modules[i])).collect()
     }
 
-    /// Compiles and analyses the patched program.
-    pub fn examine_patched(&mut self, bench: &Bench) -> Result<Examination, Rejected> {
-        let mut originals = Vec::new();
-        let changed = self.changed(bench);
-        let lowered: Vec<Result<Module, String>> = self.lower_all(&changed, bench);
-        for (&i, module) in changed.iter().zip(lowered) {
+    /// Compiles the patched units; what clang refuses, once per unit.
+    pub fn compile(&mut self, bench: &Bench) -> Result<(), Vec<Rejected>> {
+        let stale: Vec<usize> = self
+            .changed(bench)
+            .into_iter()
+            .filter(|i| self.compiled.get(i).is_none_or(|(t, _)| *t != self.texts(bench, *i)))
+            .collect();
+        let mut rejected = Vec::new();
+        for (&i, module) in stale.iter().zip(self.lower_all(&stale, bench)) {
             match module {
                 Ok(module) => {
-                    let old = std::mem::replace(&mut self.modules[i], module);
-                    originals.push((i, old));
+                    let texts = self.texts(bench, i);
+                    self.compiled.insert(i, (texts, module));
                 }
-                Err(message) => {
-                    self.restore(originals);
-                    return Err(bench.blame(message));
-                }
+                Err(message) => rejected.push(bench.blame(message)),
             }
         }
-        let options = Options { watch: bench.watches(), ..self.options.clone() };
-        let result = self.examine_with(&options);
-        self.restore(originals);
-        Ok(result)
+        if rejected.is_empty() { Ok(()) } else { Err(rejected) }
     }
 
-    fn restore(&mut self, originals: Vec<(usize, Module)>) {
-        for (i, old) in originals {
-            self.modules[i] = old;
+    fn texts(&self, bench: &Bench, module: usize) -> Texts {
+        let here = |file: &String| self.modules[module].files.values().any(|f| f == file);
+        let patched = bench.files.iter().filter(|(file, _)| here(file));
+        patched.map(|(file, (patched, _))| (file.clone(), patched.text.clone())).collect()
+    }
+
+    /// Analyses the patched program, which was compiled.
+    pub fn examine_patched(&mut self, bench: &Bench) -> Examination {
+        let changed = self.changed(bench);
+        self.exchange(&changed);
+        let options = Options { watch: bench.watches(), ..self.options.clone() };
+        let result = self.examine_with(&options);
+        self.exchange(&changed);
+        result
+    }
+
+    /// Puts compiled units in the place of the originals, and back.
+    fn exchange(&mut self, changed: &[usize]) {
+        for i in changed {
+            if let Some((_, module)) = self.compiled.get_mut(i) {
+                std::mem::swap(module, &mut self.modules[*i]);
+            }
         }
     }
 

@@ -11,6 +11,20 @@ pub fn pointed_struct(module: &Module, ty: TypeId) -> Option<String> {
     }
 }
 
+/// The type of a member, over any number of `.` and `->`: `members` are names in order.
+pub fn member(module: &Module, ty: TypeId, members: &[&str]) -> Option<TypeId> {
+    let Some((name, rest)) = members.split_first() else { return Some(ty) };
+    match module.types.get(ty)? {
+        SourceType::Const { of } => member(module, *of, members),
+        SourceType::Pointer { to } => member(module, *to, members),
+        SourceType::Struct { fields, .. } => {
+            let field = fields.iter().find(|f| f.name == *name)?;
+            member(module, field.ty, rest)
+        }
+        _ => None,
+    }
+}
+
 fn struct_name(module: &Module, ty: TypeId) -> Option<String> {
     match module.types.get(ty)? {
         SourceType::Const { of } => struct_name(module, *of),

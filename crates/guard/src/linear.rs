@@ -13,6 +13,9 @@ const OR_DEPTH: u32 = 4;
 /// Larger formulas go to the solver at once.
 const MAX_SIZE: u32 = 50_000;
 
+/// Larger disjunctions are looked at once.
+const MAX_RECONSIDERED: u32 = 200;
+
 /// Whether `t` is refuted by its necessary literals.
 pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
     if terms.size(t) > MAX_SIZE {
@@ -22,7 +25,21 @@ pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
     if !collect(terms, t, true, 0, &mut literals) {
         return true;
     }
-    conflicting(terms, &literals)
+    conflicting(terms, &literals) || !reconsider(terms, &mut literals)
+}
+
+/// Looks at the disjunctions once more, now that all that is necessary is known; false when one
+/// of them has no alternative left.
+fn reconsider(terms: &Terms, literals: &mut FxHashSet<(Term, bool)>) -> bool {
+    let mut open: Vec<(Term, bool)> = literals.iter().copied().collect();
+    open.retain(|&(t, _)| {
+        terms.size(t) <= MAX_RECONSIDERED && matches!(terms.node(t), Node::And(_) | Node::Or(_))
+    });
+    open.sort_unstable();
+    open.into_iter().all(|(t, value)| match terms.node(t) {
+        Node::And(ts) | Node::Or(ts) => collect_common(terms, ts, value, 0, literals),
+        _ => true,
+    })
 }
 
 /// Adds the literals necessary for `t == value`; false when they contradict each other.

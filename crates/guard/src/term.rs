@@ -132,7 +132,7 @@ struct Meta {
     size: u32,
     /// Alternatives of the choice that the term is, counted as a tree, saturating.
     width: u32,
-    /// Whether an address occurs below.
+    /// Whether the value may be an address, or computed from one.
     has_addr: bool,
     /// The negation; `NONE` when nobody asked for it yet.
     negation: Term,
@@ -394,12 +394,7 @@ impl Terms {
 
     fn meta_of(&self, node: &Node) -> Meta {
         let mut size = 1u32;
-        let mut has_addr = matches!(node, Node::Addr { .. } | Node::Elem { .. });
-        for_each_child(node, |c| {
-            let m = self.meta[c.0 as usize];
-            size = size.saturating_add(m.size);
-            has_addr |= m.has_addr;
-        });
+        for_each_child(node, |c| size = size.saturating_add(self.size(c)));
         let width = match node {
             Node::Ite { then, otherwise, .. } => {
                 self.width(*then).saturating_add(self.width(*otherwise))
@@ -409,7 +404,25 @@ impl Terms {
             Node::Cast { value, .. } => self.width(*value),
             _ => 1,
         };
-        Meta { bits: self.bits_of(node), size, width, has_addr, negation: NONE, hash: 0 }
+        let (bits, has_addr) = (self.bits_of(node), self.holds_address(node));
+        Meta { bits, size, width, has_addr, negation: NONE, hash: 0 }
+    }
+
+    /// Whether the value may be an address, or computed from one. Conditions do not count, nor
+    /// do distances between addresses, nor what is too narrow to lead back to an object.
+    fn holds_address(&self, node: &Node) -> bool {
+        match node {
+            Node::Addr { .. } | Node::Elem { .. } => true,
+            Node::Ite { then, otherwise, .. } => self.has_addr(*then) || self.has_addr(*otherwise),
+            Node::Bin { op, lhs, rhs } => match (self.has_addr(*lhs), self.has_addr(*rhs)) {
+                (true, true) => *op != Op::Sub,
+                (a, b) => a || b,
+            },
+            Node::Cast { bits, value, .. } => *bits >= 64 && self.has_addr(*value),
+            Node::Any(items) | Node::Tuple(items) => items.iter().any(|&t| self.has_addr(t)),
+            Node::Bool(_) | Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Cmp { .. } => false,
+            Node::Int { .. } | Node::Sym(_) => false,
+        }
     }
 
     fn bits_of(&self, node: &Node) -> u16 {

@@ -49,6 +49,8 @@ pub enum Returns {
     NonNull,
     Int(IntRange),
     Never,
+    /// It does not return: an exception leaves it.
+    Throws,
 }
 
 /// Inclusive bounds on an integer result.

@@ -31,8 +31,10 @@ impl Draft {
     }
 }
 
-const CLAUSE_WORDS: [&str; 10] =
-    ["return", "noreturn", "ignored", "copies", "free", "take", "write", "move", "call", "if"];
+const CLAUSE_WORDS: [&str; 11] = [
+    "return", "noreturn", "throws", "ignored", "copies", "free", "take", "write", "move", "call",
+    "if",
+];
 const RETURN_WORDS: [&str; 7] =
     ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "unknown"];
 const VALUE_WORDS: [&str; 4] = ["new", "null", "nonzero", "inside"];
@@ -92,6 +94,7 @@ fn word_clause(p: &mut Parser<'_>, draft: &mut Draft, word: &str, pos: Pos) -> P
             set_returns(draft, returns, pos)
         }
         "noreturn" => set_returns(draft, Returns::Never, pos),
+        "throws" => set_returns(draft, Returns::Throws, pos),
         // `copies` says why nothing is kept: a reader looks for it at `setenv`.
         "ignored" | "copies" => {
             draft.ignored = Some(pos);

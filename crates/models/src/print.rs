@@ -27,6 +27,7 @@ fn outcome(outcome: &Outcome, labelled: bool) -> String {
             clauses.push("ignored".to_owned());
         }
         (Returns::Never, _) => clauses.push("noreturn".to_owned()),
+        (Returns::Throws, _) => clauses.push("throws".to_owned()),
         (returns, _) => clauses.push(format!("return {returns}")),
     }
     clauses.extend(effects.into_iter().map(Effect::to_string));
@@ -47,6 +48,7 @@ impl fmt::Display for Returns {
             Returns::NonNull => write!(f, "nonnull"),
             Returns::Int(range) => write!(f, "{range}"),
             Returns::Never => write!(f, "never"),
+            Returns::Throws => write!(f, "by an exception"),
         }
     }
 }

@@ -58,6 +58,7 @@ fn results() {
     assert_eq!(returned("return nonnull"), Returns::NonNull);
     assert_eq!(returned("return nonzero"), Returns::NonNull);
     assert_eq!(returned("noreturn"), Returns::Never);
+    assert_eq!(returned("throws"), Returns::Throws);
 }
 
 #[test]

@@ -11,7 +11,15 @@ pub fn rule_id(finding: &Finding) -> String {
 }
 
 pub(crate) fn rule_name(kind: Kind, family_name: &str) -> String {
-    format!("{}-{}", kind.name(), family(family_name))
+    match kind.is_leak() {
+        true => format!("{}-{}", kind.name(), family(family_name)),
+        false => kind.name().to_owned(),
+    }
+}
+
+/// What a finding is.
+pub(crate) fn noun(finding: &Finding) -> &'static str {
+    if finding.kind.is_leak() { "leak" } else { "error" }
 }
 
 /// One sentence: what leaks and how.
@@ -28,6 +36,8 @@ pub fn headline(finding: &Finding) -> String {
             let function = &finding.function;
             format!("{what} is forgotten; `{variable}` still holds it when `{function}` returns")
         }
+        (Kind::DoubleFree, _) => format!("{what} is released twice"),
+        (Kind::UseAfterFree, _) => format!("{what} is used after its release"),
     }
 }
 
@@ -112,6 +122,8 @@ pub(crate) fn leak_note(finding: &Finding) -> String {
     match finding.kind {
         Kind::Lost => "lost here: nothing refers to it any more".to_owned(),
         Kind::Forgotten => "forgotten here: nobody frees it after this point".to_owned(),
+        Kind::DoubleFree => "released again here".to_owned(),
+        Kind::UseAfterFree => "used here".to_owned(),
     }
 }
 
@@ -124,6 +136,11 @@ pub(crate) fn kind_meaning(kind: Kind) -> &'static str {
         Kind::Forgotten => {
             "The function ends while only its own local variables refer to the object, \
              so nobody can free it after the function has returned."
+        }
+        Kind::DoubleFree => "The object was released on this path before.",
+        Kind::UseAfterFree => {
+            "The object was released on this path before: what is read or written here belongs to \
+             nobody, or to somebody else."
         }
     }
 }

@@ -5,6 +5,7 @@
 //! around it, with the join of all states that reach it.
 
 mod join;
+mod throw;
 mod turns;
 
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
@@ -102,6 +103,8 @@ pub struct Exit {
     pub state: State,
     pub value: Option<Term>,
     pub loc: Loc,
+    /// By an exception.
+    pub thrown: bool,
 }
 
 /// Why an analysis stopped early.
@@ -152,6 +155,10 @@ pub struct Exec<'a> {
     pub(crate) favours: FxHashMap<(Term, Lean), Term>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
+    /// The state in which the call that runs now is left by an exception.
+    pub(crate) thrown: Option<State>,
+    /// Where exceptions came from.
+    pub(crate) throw_sites: Vec<Loc>,
     /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
@@ -164,7 +171,7 @@ pub struct Exec<'a> {
     pub(crate) inits: FxHashMap<(Base, Slot, Term, u16), Term>,
     /// Numbers in elements of arrays, by the symbol for all of them and the pointer.
     pub(crate) elements: FxHashMap<(Term, Term), Term>,
-    current: BlockId,
+    pub(crate) current: BlockId,
     /// The back edges of the loop that runs now.
     back_edges: Vec<(BlockId, Edge)>,
     turns: u32,
@@ -221,6 +228,8 @@ impl<'a> Exec<'a> {
             objects_before: 0,
             favours: FxHashMap::default(),
             prunings: FxHashMap::default(),
+            thrown: None,
+            throw_sites: Vec::new(),
             steps: 0,
             limit: None,
             audit: None,
@@ -331,7 +340,11 @@ impl<'a> Exec<'a> {
         let visit = self.visits.len() - 1;
         for &i in &block.insts {
             self.steps += 1;
-            if !self.run_inst(i, &mut state) {
+            let goes_on = self.run_inst(i, &mut state);
+            if let Some(thrown) = self.thrown.take() {
+                self.unwind(b, i, thrown);
+            }
+            if !goes_on {
                 return;
             }
         }
@@ -370,9 +383,9 @@ impl<'a> Exec<'a> {
             Terminator::Return(value) => {
                 let value = value.map(|v| self.value(&state, v));
                 let loc = if way_in.is_known() && self.is_plain_return(b) { way_in } else { loc };
-                self.exits.push(Exit { state, value, loc });
+                self.exits.push(Exit { state, value, loc, thrown: false });
             }
-            // Leaks by exceptions are not reported: the unwinding path ends here.
+            // Where the call throws, `run_edge` follows the other edge.
             Terminator::Invoke { normal, .. } => self.follow(b, *normal, state, loc),
             Terminator::Indirect { targets } => {
                 let unknown = self.opaque(32, What::Choice, "", loc);
@@ -382,7 +395,8 @@ impl<'a> Exec<'a> {
                     self.follow_if(b, to, &state, chosen, loc);
                 }
             }
-            Terminator::Unreachable | Terminator::Resume => {}
+            Terminator::Resume => self.leave_by_exception(state, loc),
+            Terminator::Unreachable => {}
         }
     }
 

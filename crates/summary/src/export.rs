@@ -405,6 +405,8 @@ impl Exec<'_> {
         let value = value.map(|v| out.term(v));
         let pc = out.exec.pcs.formula(&mut out.exec.terms, state.pc);
         let returns = (pc != Terms::TRUE).then(|| out.term(pc));
+        let thrown = out.exec.is_thrown(state);
+        let throws = (thrown != Terms::FALSE).then(|| out.term(thrown));
         let mut effects = out.external_effects(state);
         effects.extend(out.object_effects(state));
         effects.sort_by_key(|e| match e.slot {
@@ -416,6 +418,7 @@ impl Exec<'_> {
             pool: out.pool,
             value,
             returns,
+            throws,
             objects: out.objects,
             effects,
             opaque: false,
@@ -450,7 +453,8 @@ impl Exporter<'_, '_> {
         for (&(base, slot), &value) in &state.mem {
             let kind = self.exec.kind(base);
             let external = matches!(kind, BaseKind::Global(_) | BaseKind::Pointee);
-            if !external || !self.exec.is_nameable(base) || value == Terms::FALSE {
+            let told = slot != Slot::Last && value != Terms::FALSE;
+            if !external || !self.exec.is_nameable(base) || !told {
                 continue;
             }
             let value = self.exec.pruned(state, value);
@@ -515,7 +519,7 @@ impl Exporter<'_, '_> {
     /// others. When some are left out, unwritten ones are unknown rather than initial.
     fn told_cells(&mut self, state: &State, base: Base) -> Vec<(Slot, Term)> {
         let (mut told, mut rest) = (Vec::new(), Vec::new());
-        for (slot, value) in state.cells_of(base) {
+        for (slot, value) in state.cells_of(base).filter(|(slot, _)| *slot != Slot::Last) {
             let owned = self.exec.terms.has_addr(value) || self.exec.is_callers(value);
             let first = !slot.is_contents() || owned;
             if first { told.push((slot, value)) } else { rest.push((slot, value)) }

@@ -67,7 +67,21 @@ impl Exec<'_> {
         self.import_stars(call, &import, state);
         let value = summary.value.map(|r| import.values[r.0 as usize]);
         self.limit_to_handed_over(value, &import, state);
+        if let Some(r) = summary.throws {
+            let throws = import.values[r.0 as usize];
+            self.part_from_exception(state, throws)?;
+        }
         Some(value)
+    }
+
+    /// Goes on without the exception that the call may throw; `None` when it always does.
+    fn part_from_exception(&mut self, state: &mut State, throws: Term) -> Option<()> {
+        if let Some(pc) = self.pcs.extend(&mut self.terms, state.pc, throws) {
+            self.throw(State { pc, mem: state.mem.clone() });
+        }
+        let returns = self.terms.not(throws);
+        state.pc = self.pcs.extend(&mut self.terms, state.pc, returns)?;
+        Some(())
     }
 
     fn import_objects(&mut self, call: &Call<'_>, summary: &Summary, name: &str) -> Vec<Base> {
@@ -271,7 +285,7 @@ impl Exec<'_> {
             }
             (Slot::Escaped, _) => self.escape_if(state, pointer, value),
             (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
-            (Slot::Live | Slot::Star(_), _) => {}
+            (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}
         }
     }
 

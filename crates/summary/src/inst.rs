@@ -4,7 +4,9 @@ use crate::exec::{DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use leakproof_guard::{Cast, Node, Op, Term, Terms};
-use leakproof_ir::{BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, VarId};
+use leakproof_ir::{
+    BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, ValueKind, VarId,
+};
 
 impl Exec<'_> {
     /// Runs one instruction; false when control does not come out of it.
@@ -133,7 +135,9 @@ impl Exec<'_> {
             }
             _ => match ty {
                 Ty::Tuple(n) => {
-                    let items = (0..n).map(|_| self.opaque(64, What::Unknown, "", loc)).collect();
+                    let caught = self.is_landing_pad(self.current);
+                    let what = if caught { What::Exception } else { What::Unknown };
+                    let items = (0..n).map(|_| self.opaque(64, what, "", loc)).collect();
                     self.terms.tuple(items)
                 }
                 _ => self.opaque(bits, What::Unknown, "", loc),
@@ -207,6 +211,11 @@ impl Exec<'_> {
     /// A source variable gets a new value. Only pointers are followed.
     fn set_var(&mut self, state: &mut State, var: VarId, value: ValueId, loc: Loc) {
         if self.function.ty(value) != Ty::Ptr {
+            return;
+        }
+        // On the way of an exception, the end of a scope is not what the reader looks for.
+        let ended = self.function.values[value].kind == ValueKind::Undef;
+        if ended && self.is_unwinding(state) {
             return;
         }
         let t = self.value(state, value);

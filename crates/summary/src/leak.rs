@@ -17,6 +17,10 @@ pub struct Candidate {
     /// Index into `Exec::exits`.
     pub exit: usize,
     pub condition: Term,
+    /// The condition without the path to the exit.
+    pub(crate) lost: Term,
+    /// Nothing that outlives the function may refer to the object there.
+    pub(crate) unheld: bool,
 }
 
 /// Which way conditions are decided that speak of what is out of sight.
@@ -38,6 +42,7 @@ impl Exec<'_> {
         let mut list = Vec::new();
         for exit in 0..self.exits.len() {
             self.candidates_at(exit, keeps_locals, &mut list);
+            self.certain_candidates_at(exit, keeps_locals, &mut list);
             self.lost_resized(exit, &mut list);
         }
         list
@@ -64,7 +69,7 @@ impl Exec<'_> {
             let reached = self.pcs.formula(&mut self.terms, pc);
             let condition = self.terms.and([path, reached, lost]);
             if condition != Terms::FALSE {
-                list.push(Candidate { object, exit, condition });
+                list.push(Candidate { object, exit, condition, lost, unheld: false });
             }
         }
     }
@@ -120,8 +125,8 @@ impl Exec<'_> {
             let tested = self.tested_as(&state, object, &tests);
             let condition = self.terms.and([path, leaks, tested]);
             if condition != Terms::FALSE {
-                list.push(Candidate { object, exit, condition });
-                self.settle(exit, object, leaks);
+                let unheld = reachable == Terms::FALSE;
+                list.push(Candidate { object, exit, condition, lost: leaks, unheld });
             }
         }
     }
@@ -183,15 +188,6 @@ impl Exec<'_> {
         let held: Vec<Term> =
             elements.map(|(_, &t)| t).filter(|&t| self.terms.has_addr(t)).collect();
         held.into_iter().any(|t| self.all_bases(t).contains(&base))
-    }
-
-    /// What leaks here is not the caller's concern any more.
-    fn settle(&mut self, exit: usize, object: ObjectId, leaks: Term) {
-        let cell = (self.objects[object.0 as usize].base, Slot::Escaped);
-        let state = &mut self.exits[exit].state;
-        let old = state.fact(cell.0, cell.1);
-        let settled = self.terms.or2(old, leaks);
-        state.mem.insert(cell, settled);
     }
 
     /// Exists, is not released, has not escaped.
@@ -294,7 +290,7 @@ impl Exec<'_> {
     }
 
     /// Under which condition each object is reachable from outside.
-    fn held_objects(
+    pub(crate) fn held_objects(
         &mut self,
         state: &State,
         value: Option<Term>,
@@ -332,7 +328,11 @@ impl Exec<'_> {
     }
 
     /// Local bases from which an open object may be reached, itself included.
-    fn bases_leading_to(&mut self, state: &State, open: &[(ObjectId, Term)]) -> FxHashSet<Base> {
+    pub(crate) fn bases_leading_to(
+        &mut self,
+        state: &State,
+        open: &[(ObjectId, Term)],
+    ) -> FxHashSet<Base> {
         let mut holders: FxHashMap<Base, Vec<Base>> = FxHashMap::default();
         for (&(base, slot), &value) in &state.mem {
             let local = matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Slot(_));
@@ -370,6 +370,7 @@ impl Exec<'_> {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
                 // One of the elements was released; which one holds the object is out of sight.
                 BaseKind::Pointee if elements.contains(&base) => Terms::TRUE,
+                BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);
                     self.terms.not(freed)
@@ -387,7 +388,11 @@ impl Exec<'_> {
     }
 
     /// Objects held by another object that leaks itself: only the owner is reported.
-    fn owners(&mut self, state: &State, open: &[(ObjectId, Term)]) -> FxHashMap<ObjectId, Term> {
+    pub(crate) fn owners(
+        &mut self,
+        state: &State,
+        open: &[(ObjectId, Term)],
+    ) -> FxHashMap<ObjectId, Term> {
         let mut edges: Vec<(ObjectId, ObjectId, Term)> = Vec::new();
         for &(owner, alive) in open {
             let base = self.objects[owner.0 as usize].base;
@@ -401,9 +406,10 @@ impl Exec<'_> {
             }
         }
         let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
+        let mut below: FxHashMap<ObjectId, FxHashSet<ObjectId>> = FxHashMap::default();
         for &(owner, o, cond) in &edges {
             // In a cycle the oldest object is the one that is reported.
-            if o < owner && reaches(&edges, o, owner) {
+            if o < owner && below.entry(o).or_insert_with(|| reached(&edges, o)).contains(&owner) {
                 continue;
             }
             let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
@@ -428,17 +434,18 @@ impl Exec<'_> {
     }
 }
 
-/// Whether the edges lead from one object to another.
-fn reaches(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId, to: ObjectId) -> bool {
+/// The objects that the edges lead to.
+fn reached(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId) -> FxHashSet<ObjectId> {
+    let mut next: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    for &(owner, o, _) in edges {
+        next.entry(owner).or_default().push(o);
+    }
     let mut seen = FxHashSet::default();
     let mut work = vec![from];
     while let Some(o) = work.pop() {
-        if o == to {
-            return true;
-        }
         if seen.insert(o) {
-            work.extend(edges.iter().filter(|e| e.0 == o).map(|e| e.1));
+            work.extend(next.get(&o).into_iter().flatten());
         }
     }
-    false
+    seen
 }

@@ -7,6 +7,7 @@
 mod again;
 mod audit;
 mod call;
+mod certain;
 mod cfg;
 mod context;
 mod exec;
@@ -20,6 +21,7 @@ mod model;
 mod outcome;
 mod planted;
 mod result;
+mod settle;
 mod state;
 mod summary;
 mod untold;

@@ -4,6 +4,7 @@
 //! under its condition; with one leaf it is exact. Distinct symbols are taken to point to
 //! distinct objects. What cannot be followed escapes: it is never dropped.
 
+mod constant;
 mod copy;
 mod release;
 
@@ -13,7 +14,7 @@ use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
 use leakproof_guard::{Base, Cast, Node, Op, Seen, SymInfo, Term, Terms};
-use leakproof_ir::{InitValue, Loc};
+use leakproof_ir::Loc;
 
 /// More alternatives than this for one pointer are not told apart.
 const MAX_LEAVES: usize = 24;
@@ -127,6 +128,9 @@ impl Exec<'_> {
         bits: u16,
         pointer: Term,
     ) -> Term {
+        if let Some(written) = self.written_last(state, base, pointer) {
+            return self.resized(written, bits);
+        }
         let all = self.read(state, base, slot, bits);
         let Node::Sym(s) = *self.terms.node(all) else { return all };
         if bits >= 64 || !matches!(self.sym_kinds[s.0 as usize], SymKind::Init { .. }) {
@@ -140,6 +144,15 @@ impl Exec<'_> {
         let t = self.terms.sym(sym);
         self.elements.insert((all, pointer), t);
         t
+    }
+
+    /// What was written to the element at `pointer`, if nothing else of its array was since.
+    fn written_last(&self, state: &State, base: Base, pointer: Term) -> Option<Term> {
+        let last = state.mem.get(&(base, Slot::Last))?;
+        match self.terms.node(*last) {
+            Node::Tuple(parts) if parts[0] == pointer => Some(parts[1]),
+            _ => None,
+        }
     }
 
     /// What a cell holds, as a value of `bits` bits.
@@ -253,50 +266,6 @@ impl Exec<'_> {
         self.initial_in(epoch, base, slot, bits)
     }
 
-    /// The initial value of a constant global.
-    fn constant_contents(&mut self, base: Base, offset: i64, bits: u16) -> Option<Term> {
-        let BaseKind::Global(r) = self.kind(base) else { return None };
-        let global = self.ctx.program.global(r);
-        let init = global.init.as_ref().filter(|_| global.constant)?;
-        let offset = u64::try_from(offset).ok()?;
-        for entry in init {
-            match &entry.value {
-                InitValue::Bytes(bytes)
-                    if bits == 8
-                        && (entry.offset..entry.offset + bytes.len() as u64).contains(&offset) =>
-                {
-                    let byte = bytes[(offset - entry.offset) as usize];
-                    return Some(self.terms.int(8, u64::from(byte)));
-                }
-                InitValue::Int { bits: b, value } if entry.offset == offset && *b == bits => {
-                    return Some(self.terms.int(bits, *value));
-                }
-                InitValue::Function(f) if entry.offset == offset => {
-                    use leakproof_program::Target;
-                    let (Target::Defined(f) | Target::External(f)) =
-                        self.ctx.program.resolve(r.module, *f);
-                    let base = self.base(BaseKind::Func(f));
-                    return Some(self.terms.addr(base, 0));
-                }
-                InitValue::Global(g, at) if entry.offset == offset => {
-                    let target = self.ctx.program.resolve_global(r.module, *g);
-                    let base = self.base(BaseKind::Global(target));
-                    return Some(self.terms.addr(base, *at));
-                }
-                _ => {}
-            }
-        }
-        let covered = init.iter().any(|e| {
-            let len = match &e.value {
-                InitValue::Bytes(b) => b.len() as u64,
-                InitValue::Opaque(n) => u64::from(*n),
-                _ => 8,
-            };
-            (e.offset..e.offset + len).contains(&offset)
-        });
-        (!covered && offset < global.size).then(|| self.terms.int(bits, 0))
-    }
-
     // ---- stores ----------------------------------------------------------------------------
 
     pub fn store(&mut self, state: &mut State, pointer: Term, value: Term, at: Place) {
@@ -314,6 +283,10 @@ impl Exec<'_> {
             match leaf.target {
                 Leaves::Cell(base, slot) => {
                     self.write(state, base, slot, leaf.cond, value, leaf.any, at);
+                    if matches!(slot, Slot::Every { .. }) && !leaf.any {
+                        let last = self.terms.tuple(vec![pointer, value]);
+                        state.mem.insert((base, Slot::Last), last);
+                    }
                 }
                 // The program would crash here: nothing on this path is a leak.
                 Leaves::Int => self.escape_if(state, value, leaf.cond),
@@ -343,6 +316,7 @@ impl Exec<'_> {
             self.write_every(state, base, stride, rem, value, at);
             return;
         }
+        state.mem.remove(&(base, Slot::Last));
         let bits = self.terms.bits(value);
         let needs_old = weak || cond != Terms::TRUE || state.mem.contains_key(&(base, slot));
         let old = if needs_old { Some(self.read(state, base, slot, bits)) } else { None };
@@ -371,6 +345,7 @@ impl Exec<'_> {
         value: Term,
         at: Place,
     ) {
+        state.mem.remove(&(base, Slot::Last));
         let key = (base, Slot::Every { stride, rem });
         let met: Vec<(Slot, Term)> =
             state.contents_of(base).filter(|(s, _)| meets(*s, stride, rem)).collect();
@@ -443,6 +418,7 @@ impl Exec<'_> {
     }
 
     fn forget_base(&mut self, state: &mut State, base: Base, cond: Term, name: &str, loc: Loc) {
+        state.mem.remove(&(base, Slot::Last));
         let slots: Vec<(Slot, Term)> = state.contents_of(base).collect();
         let fresh = self.opaque(64, What::Written, name, loc);
         for (slot, old) in slots {

@@ -155,6 +155,10 @@ impl Exec<'_> {
         let arg = |n: &usize| call.args.get(*n).copied();
         Some(match returns {
             Returns::Never => return None,
+            Returns::Throws => {
+                self.throw(state.clone());
+                return None;
+            }
             Returns::Object { family, zeroed } => {
                 Some(self.allocate(call, name, family, *zeroed, state))
             }
@@ -316,6 +320,7 @@ impl Exec<'_> {
         for leaf in self.leaves(state, pointer).unwrap_or_default() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let start = if let Slot::At(o) = slot { o } else { 0 };
+            state.mem.remove(&(base, Slot::Last));
             let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
             for (slot, old) in cells {
                 let after = matches!(slot, Slot::At(o) if o >= start);

@@ -22,6 +22,8 @@ const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
+/// So many are kept of each exit until then.
+const MAX_INPUTS: usize = 24;
 
 /// Conditions and numbers larger than this are not told.
 const MAX_CONDITION: u32 = 12;
@@ -30,6 +32,7 @@ const MAX_CONDITION: u32 = 12;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Returned {
     Nothing,
+    Exception,
     Null,
     Negative,
     Positive,
@@ -47,6 +50,8 @@ struct Outcome {
     value: Option<Term>,
     /// What all their paths say about the value.
     answers: Vec<Answered>,
+    /// Small conditions on inputs that hold on all their paths.
+    inputs: Vec<Term>,
 }
 
 impl Exec<'_> {
@@ -92,7 +97,7 @@ impl Exec<'_> {
 
     /// What callers are told about when an outcome happens.
     fn told_condition(&mut self, outcome: &Outcome) -> Term {
-        let inputs = self.kept_literals(&outcome.state);
+        let inputs = self.terms.and(outcome.inputs.iter().copied().take(MAX_LITERALS));
         match outcome.value {
             Some(v) => {
                 let answers = self.answers_about(&outcome.answers, v);
@@ -142,22 +147,41 @@ impl Exec<'_> {
         }
     }
 
-    /// The exits, those of the same outcome joined.
+    /// The exits, those of the same outcome joined; of too many outcomes, the nearest.
     fn grouped_exits(&mut self) -> Vec<Outcome> {
         let mut list: Vec<Outcome> = Vec::new();
         for next in self.decided_exits() {
-            let full = list.len() >= MAX_OUTCOMES;
-            let alike = (0..list.len()).filter(|&i| list[i].key.0 == next.key.0);
-            let nearest = alike.min_by_key(|&i| distance(&list[i], &next));
-            match nearest.filter(|&i| full || distance(&list[i], &next) == 0) {
+            match list.iter().position(|o| o.key == next.key && o.answers == next.answers) {
                 Some(i) => {
                     let old = list.remove(i);
                     list.insert(i, self.joined_outcome(old, next));
                 }
                 None => list.push(next),
             }
+            if list.len() > MAX_OUTCOMES
+                && let Some((i, j)) = self.nearest_pair(&list)
+            {
+                let second = list.remove(j);
+                let first = list.remove(i);
+                list.insert(i, self.joined_outcome(first, second));
+            }
         }
         list
+    }
+
+    /// The two outcomes that callers can do best without telling apart.
+    fn nearest_pair(&self, list: &[Outcome]) -> Option<(usize, usize)> {
+        let pairs = (0..list.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let alike = pairs.filter(|&(i, j)| list[i].key.0 == list[j].key.0);
+        alike.min_by_key(|&(i, j)| self.distance(&list[i], &list[j]))
+    }
+
+    /// In how much two outcomes differ: what happened to objects, what is said about the result,
+    /// and on which inputs they happen.
+    fn distance(&self, a: &Outcome, b: &Outcome) -> usize {
+        let opposed =
+            a.inputs.iter().filter(|&&x| b.inputs.iter().any(|&y| self.terms.complementary(x, y)));
+        differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
     }
 
     /// The exits, split where it depends on the path what happened to an object: so a release
@@ -169,7 +193,7 @@ impl Exec<'_> {
         let mut splits = MAX_SPLITS;
         let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
         while let Some(o) = work.pop() {
-            match self.undecided_atom(&o.state).filter(|_| splits > 0 && self.terms.len() < most) {
+            match self.undecided_atom(&o).filter(|_| splits > 0 && self.terms.len() < most) {
                 Some(atom) => {
                     splits -= 1;
                     let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
@@ -186,18 +210,44 @@ impl Exec<'_> {
         let answers = self.answers(state.pc, self.exits[exit].value);
         let value = self.exits[exit].value.map(|v| self.pruned(&state, v));
         let state = self.settled(state);
-        Outcome { key: self.outcome_key(&state, value), state, value, answers }
+        self.outcome(state, value, answers)
     }
 
-    /// A condition on which the fate of an object depends.
-    fn undecided_atom(&self, state: &State) -> Option<Term> {
+    fn outcome(&mut self, state: State, value: Option<Term>, answers: Vec<Answered>) -> Outcome {
+        let state = self.without_unreached(state, value);
+        let key = self.outcome_key(&state, value);
+        let inputs = self.kept_literals(&state);
+        Outcome { key, state, value, answers, inputs }
+    }
+
+    /// A condition on which it depends what is returned, or what becomes of an object.
+    fn undecided_atom(&self, o: &Outcome) -> Option<Term> {
+        let choice = o.value.and_then(|v| self.choice_of(v));
+        choice.or_else(|| self.undecided_fact(&o.state)).and_then(|t| self.smallest_atom(t))
+    }
+
+    fn undecided_fact(&self, state: &State) -> Option<Term> {
         let facts = state.mem.iter().filter(|((base, slot), t)| {
             matches!(slot, Slot::Live | Slot::Freed)
                 && self.concerns_callers(*base)
                 && !matches!(**t, Terms::TRUE | Terms::FALSE)
         });
-        let smallest = facts.map(|(_, &t)| t).min_by_key(|&t| (self.terms.size(t), t))?;
-        let mut at = smallest;
+        facts.map(|(_, &t)| t).min_by_key(|&t| (self.terms.size(t), t))
+    }
+
+    /// The condition of a choice between results that callers can tell apart.
+    fn choice_of(&self, value: Term) -> Option<Term> {
+        match *self.terms.node(value) {
+            Node::Ite { cond, then, otherwise } => {
+                let kinds = [then, otherwise].map(|t| self.returned_kind(Some(t)));
+                (self.terms.has_addr(value) || kinds[0] != kinds[1]).then_some(cond)
+            }
+            _ => None,
+        }
+    }
+
+    fn smallest_atom(&self, t: Term) -> Option<Term> {
+        let mut at = t;
         loop {
             at = match self.terms.node(at) {
                 Node::Not(x) => *x,
@@ -226,14 +276,18 @@ impl Exec<'_> {
             }
         }
         let value = o.value.map(|v| self.terms.assuming(v, &mut given));
-        let key = self.outcome_key(&state, value);
-        Some(Outcome { key, state, value, answers: o.answers.clone() })
+        Some(self.outcome(state, value, o.answers.clone()))
     }
 
     fn joined_outcome(&mut self, a: Outcome, b: Outcome) -> Outcome {
         let (state, value) = self.join_outcomes(a.state, a.value, b.state, b.value);
         let answers = a.answers.into_iter().filter(|x| b.answers.contains(x)).collect();
-        Outcome { key: a.key, state, value, answers }
+        let mut inputs = self.kept_literals(&state);
+        let shared = a.inputs.into_iter().filter(|x| b.inputs.contains(x));
+        inputs.extend(shared);
+        inputs.sort_by_key(|&t| (self.terms.size(t), t));
+        inputs.dedup();
+        Outcome { key: a.key, state, value, answers, inputs }
     }
 
     /// The state with every value shortened; pointers that this loses are out of sight.
@@ -348,7 +402,11 @@ impl Exec<'_> {
                     && **t != Terms::FALSE
             })
             .map(|(cell, t)| (*cell, *t == Terms::TRUE));
-        (self.returned_kind(value), facts.collect())
+        let kind = match self.is_thrown(state) {
+            Terms::TRUE => Returned::Exception,
+            _ => self.returned_kind(value),
+        };
+        (kind, facts.collect())
     }
 
     /// Whether it is an object that callers get, or one that they may have handed in.
@@ -367,16 +425,16 @@ impl Exec<'_> {
         }
     }
 
-    /// The small conditions on inputs that hold whenever `state` is reached.
-    fn kept_literals(&mut self, state: &State) -> Term {
+    /// The small conditions on inputs that hold whenever `state` is reached, the smallest first.
+    fn kept_literals(&self, state: &State) -> Vec<Term> {
         let path = self.pcs.path(state.pc);
         let mut kept: Vec<Term> = path
             .into_iter()
             .filter(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t))
             .collect();
-        kept.sort_by_key(|&t| self.terms.size(t));
-        kept.truncate(MAX_LITERALS);
-        self.terms.and(kept)
+        kept.sort_by_key(|&t| (self.terms.size(t), t));
+        kept.truncate(MAX_INPUTS);
+        kept
     }
 
     fn speaks_of_inputs(&self, t: Term) -> bool {
@@ -388,11 +446,6 @@ impl Exec<'_> {
             SymKind::Opaque(_) => false,
         })
     }
-}
-
-/// In how many facts and answers two outcomes differ.
-fn distance(a: &Outcome, b: &Outcome) -> usize {
-    differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers)
 }
 
 fn differing<T: PartialEq>(a: &[T], b: &[T]) -> usize {

@@ -117,6 +117,8 @@ pub struct Summary {
     pub value: Option<Ref>,
     /// The condition under which the call returns at all; `None`: always.
     pub returns: Option<Ref>,
+    /// The condition under which an exception leaves it; `None`: never.
+    pub throws: Option<Ref>,
     /// It recurses deeper than it was followed, and returns from there, too.
     pub returns_deeper: bool,
     pub objects: Vec<NewObject>,

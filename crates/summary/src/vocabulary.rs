@@ -25,6 +25,10 @@ pub enum Slot {
     /// What is freed of this object is freed, too, of the one at this offset, and so on
     /// (a loop or recursion that frees a list or tree).
     Star(i64),
+    /// The element of an array that was written last: its pointer, and what was written.
+    Last,
+    /// Whether an exception leaves the function; a fact about the state as a whole.
+    Thrown,
 }
 
 impl Slot {
@@ -91,6 +95,8 @@ pub enum What {
     Written,
     /// A value after some turns of a loop.
     Loop,
+    /// Which exception was caught.
+    Exception,
     /// Uninitialised or not modelled.
     Unknown,
     /// A condition inside a callee.

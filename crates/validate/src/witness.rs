@@ -285,7 +285,7 @@ fn quoted(word: &[u8]) -> Vec<u8> {
 }
 
 /// The line that tells most: an error, or what was said last.
-fn telling_line(text: &str) -> String {
+pub(crate) fn telling_line(text: &str) -> String {
     let error = text.lines().find(|l| l.contains("error:") || l.contains("undefined reference"));
     error.or_else(|| text.lines().next_back()).unwrap_or("").trim().to_owned()
 }
@@ -309,6 +309,28 @@ pub enum Shown {
 
 /// Runs a witness's script.
 pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<Replay, ValidateError> {
+    let variables: Vec<(&str, &Path)> = kept.into_iter().map(|k| (BUILD_VARIABLE, k)).collect();
+    let run = run_script(folder, &variables)?;
+    let shown = match run.code {
+        Some(0) => Shown::Yes,
+        Some(2) => Shown::DoesNotBuild,
+        _ => Shown::No,
+    };
+    Ok(Replay { shown, report: run.output, complaint: telling_line(&run.errors) })
+}
+
+/// What a script said.
+pub(crate) struct ScriptRun {
+    pub code: Option<i32>,
+    pub output: String,
+    pub errors: String,
+}
+
+/// Runs a witness's script with these variables in its environment.
+pub(crate) fn run_script(
+    folder: &Path,
+    variables: &[(&str, &Path)],
+) -> Result<ScriptRun, ValidateError> {
     use leakproof_frontend::cancel::Running;
     use std::io::Read;
     use std::os::unix::process::CommandExt;
@@ -320,16 +342,13 @@ pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<Replay, ValidateErro
             reason: "no such file: not a witness".into(),
         });
     }
-    let mut command = Command::new("sh");
     let complaints = crate::run::scratch_folder("replay")?;
     let complaints_file = complaints.path().join("stderr");
     let stderr = std::fs::File::create(&complaints_file)
         .map_err(|e| ValidateError::io(&complaints_file, &e))?;
+    let mut command = Command::new("sh");
     command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
-    command.process_group(0);
-    if let Some(kept) = kept {
-        command.env(BUILD_VARIABLE, kept);
-    }
+    command.process_group(0).envs(variables.iter().copied());
     let mut running = Running::spawn(&mut command).map_err(|e| ValidateError::io(&script, &e))?;
     let mut text = Vec::new();
     if let Some(mut pipe) = running.child().stdout.take() {
@@ -337,16 +356,11 @@ pub fn replay(folder: &Path, kept: Option<&Path>) -> Result<Replay, ValidateErro
     }
     let status = running.child().wait().map_err(|e| ValidateError::io(&script, &e))?;
     running.end_group();
-    let shown = match status.code() {
-        Some(0) => Shown::Yes,
-        Some(2) => Shown::DoesNotBuild,
-        _ => Shown::No,
-    };
     let said = std::fs::read(&complaints_file).unwrap_or_default();
-    Ok(Replay {
-        shown,
-        report: String::from_utf8_lossy(&text).into_owned(),
-        complaint: telling_line(&String::from_utf8_lossy(&said)),
+    Ok(ScriptRun {
+        code: status.code(),
+        output: String::from_utf8_lossy(&text).into_owned(),
+        errors: String::from_utf8_lossy(&said).into_owned(),
     })
 }
 

@@ -4,6 +4,7 @@
 
 mod compile;
 mod fit;
+pub mod fix;
 pub mod frontend;
 pub mod inject;
 pub mod injected;

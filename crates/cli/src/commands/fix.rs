@@ -2,6 +2,7 @@
 
 mod apply;
 mod ask;
+mod witness;
 
 use crate::analysis::AnalysisArgs;
 use crate::commands::models::ModelFiles;
@@ -12,6 +13,7 @@ use crate::triaging::TriageArgs;
 use crate::ui::{Ui, count};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use leakproof_detect::{Also, Store};
 use leakproof_findings::{Applicability, Finding, Fix, Report, Sources};
 use leakproof_fix::{FileChange, Outcome, Proposal, Workshop};
 use leakproof_report::SarifOptions;
@@ -48,6 +50,9 @@ pub struct FixArgs {
     /// Run this command before and after applying; take the fixes back if it then fails
     #[arg(long, value_name = "COMMAND")]
     test: Option<String>,
+    /// Folder with the witnesses of `leakproof validate`; those of mended findings are run again
+    #[arg(long, value_name = "DIR", default_value = "leakproof-witnesses")]
+    witnesses: PathBuf,
     /// Form of the result
     #[arg(long, value_enum, default_value_t = Form::Diff)]
     format: Form,
@@ -75,16 +80,27 @@ pub fn run(args: &FixArgs, ui: &Ui) -> Result<ExitCode> {
     let sources = Sources::new(root.clone());
     let config = Config::load(args.config.as_deref(), &root)?;
     let models = args.models.load_after(&config.models)?;
-    let options = args.analysis.options(&config, &models, args.inputs.unit.jobs)?;
+    let mut options = args.analysis.options(&config, &models, args.inputs.unit.jobs)?;
+    // Only leaks are mended; what a release may do besides is judged anyway.
+    options.also = Also::default();
     let policy = args.triage.policy(&config, &root, &sources)?;
     let input = args.inputs.load(ui)?;
-    let mut workshop = Workshop::new(&input.project, input.loaded.modules, &models, &options)?;
+    let results = input.loaded.results;
+    let store = results.as_ref().map(|results| Store::from_packs(results.packs()));
+    let modules = input.loaded.modules;
+    let mut workshop = Workshop::new(&input.project, modules, store, &models, &options)?;
     let mut examination = workshop.examine();
+    // Before there are results about patched programs in it.
+    if let Some(results) = &results {
+        results.keep_packs(&workshop.store().changed());
+    }
     leakproof_findings::finish(&mut examination.report, &sources);
     let mut report = examination.report.clone();
     leakproof_triage::apply(&mut report, &policy, &sources);
     report.leaks.retain(|f| args.is_wanted(f));
-    let outcome = leakproof_fix::fix(&mut workshop, &examination, &report.leaks, &models, &sources);
+    let mut outcome =
+        leakproof_fix::fix(&mut workshop, &examination, &report.leaks, &models, &sources);
+    witness::replay(&mut outcome, &args.witnesses, &root)?;
     args.finish(&outcome, report, &Scene { root: &root, sources: &sources }, ui)
 }
 

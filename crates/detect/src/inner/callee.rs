@@ -142,7 +142,7 @@ fn made_by_model(model: &Model) -> Option<&str> {
     for outcome in &model.outcomes {
         match &outcome.returns {
             Returns::Object { family: f, .. } => family = Some(f.as_str()),
-            Returns::Null | Returns::Never => {}
+            Returns::Null | Returns::Never | Returns::Throws => {}
             _ => return None,
         }
     }

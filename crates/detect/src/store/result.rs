@@ -23,6 +23,7 @@ impl Circumstances<'_> {
             watch: _,
             pairs: _,
             meter: _,
+            also,
             at_exit,
             families,
             budget,
@@ -31,7 +32,7 @@ impl Circumstances<'_> {
         let mut text = Hashed(blake3::Hasher::new());
         let wrote = write!(
             text,
-            "{} {} {at_exit} {families:?} {budget:?} {solver:?} {:?}",
+            "{} {} {also:?} {at_exit} {families:?} {budget:?} {solver:?} {:?}",
             env!("LEAKPROOF_ANALYSIS_ID"),
             leakproof_smt::version(),
             // The shipped ones are part of this code; to print them takes longer than all the rest.

@@ -64,7 +64,7 @@ impl<'a> Reuse<'a> {
 
     /// The key of a run; `None` when it cannot be kept.
     pub fn key(&self, env: &Env<'_>, round: &Round, f: FuncRef) -> Option<Id> {
-        if round.last && env.watched.contains_key(&f) {
+        if round.last && !env.watched.concerning(env, f).is_empty() {
             return None;
         }
         let mut text = self.common.to_vec();
@@ -161,7 +161,7 @@ impl<'a> Reuse<'a> {
         let wire = Wire::store(&self.names, summary)?;
         let hash = wire.hash()?;
         if let Some(key) = key.filter(|_| outcome.is_lasting(env.options)) {
-            let outcome = Stored::of(outcome, env.options.pairs && round.last)?;
+            let outcome = Stored::of(outcome, round.last)?;
             let placed = outcome.names_lines(true);
             let positions = if placed { self.positions(env, round, f, &[]) } else { Id::default() };
             let entry = Entry { wire, hash, outcome, positions };

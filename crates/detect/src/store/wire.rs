@@ -164,12 +164,13 @@ fn unzigzag(code: u32) -> u32 {
 }
 
 fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
-    let Summary { pool, value, returns, objects, effects, opaque, never_returns, returns_deeper } =
-        summary;
+    let Summary { pool, value, returns, throws, returns_deeper, .. } = summary;
+    let Summary { objects, effects, opaque, never_returns, .. } = summary;
     Some(Summary {
         pool: pool.iter().map(|e| expr(e, t)).collect::<Option<_>>()?,
         value: *value,
         returns: *returns,
+        throws: *throws,
         objects: objects.iter().map(|o| object(o, t)).collect::<Option<_>>()?,
         effects: effects.iter().map(|e| effect(e, t)).collect::<Option<_>>()?,
         opaque: *opaque,

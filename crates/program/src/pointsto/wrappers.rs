@@ -87,7 +87,8 @@ pub(super) fn is_allocator(program: &Program, models: &Library, target: Target) 
     let function: &Function = program.function(decl);
     let Some(model) = models.get(&function.name) else { return function.attrs.noalias_return };
     let fresh = |r: &Returns| matches!(r, Returns::Object { .. });
-    let harmless = |r: &Returns| matches!(r, Returns::Null | Returns::Never) || fresh(r);
+    let harmless =
+        |r: &Returns| matches!(r, Returns::Null | Returns::Never | Returns::Throws) || fresh(r);
     model.outcomes.iter().any(|o| fresh(&o.returns))
         && model.outcomes.iter().all(|o| harmless(&o.returns))
 }

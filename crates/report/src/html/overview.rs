@@ -52,7 +52,7 @@ fn write_head(out: &mut String, report: &Report, options: &HtmlOptions) {
 
 fn write_tiles(out: &mut String, report: &Report) {
     out.push_str("<section class=\"tiles\">\n");
-    for kind in [Kind::Lost, Kind::Forgotten] {
+    for kind in [Kind::Lost, Kind::Forgotten, Kind::DoubleFree, Kind::UseAfterFree] {
         let n = report.leaks.iter().filter(|f| f.kind == kind).count();
         tile(out, &format!("kind-{}", kind.name()), n, kind.name());
     }

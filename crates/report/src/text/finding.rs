@@ -29,7 +29,7 @@ fn gutter_width(steps: &[Step]) -> usize {
 }
 
 fn write_headline(out: &mut String, finding: &Finding, paint: Paint) {
-    let tag = visible(&format!("leak[{}]", describe::rule_id(finding)));
+    let tag = visible(&format!("{}[{}]", describe::noun(finding), describe::rule_id(finding)));
     let tag = match finding.evidence {
         Evidence::Assumed => paint.yellow(&tag),
         _ => paint.red(&tag),

@@ -65,7 +65,7 @@ pub fn summary_line(report: &Report, elapsed: Option<Duration>) -> String {
     let new = if report.triage.baseline.is_some() { "new " } else { "" };
     let mut line = match report.leaks.len() {
         0 => format!("no {new}leaks"),
-        _ => format!("{} ({})", count(report.leaks.len(), &format!("{new}leak")), by_kind(report)),
+        n => format!("{} ({})", count(n, &format!("{new}{}", noun(report))), by_kind(report)),
     };
     line.push_str(&format!(" in {}", count(as_usize(report.stats.units), "unit")));
     if let Some(elapsed) = elapsed {
@@ -77,9 +77,15 @@ pub fn summary_line(report: &Report, elapsed: Option<Duration>) -> String {
     line
 }
 
+/// What findings are, when they are not all leaks.
+fn noun(report: &Report) -> &'static str {
+    if report.leaks.iter().all(|f| f.kind.is_leak()) { "leak" } else { "finding" }
+}
+
 fn by_kind(report: &Report) -> String {
     let of = |kind: Kind| report.leaks.iter().filter(|f| f.kind == kind).count();
-    let parts = [Kind::Lost, Kind::Forgotten].map(|kind| (of(kind), kind.name()));
+    let kinds = [Kind::Lost, Kind::Forgotten, Kind::DoubleFree, Kind::UseAfterFree];
+    let parts = kinds.map(|kind| (of(kind), kind.name()));
     let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{n} {name}"));
     parts.collect::<Vec<_>>().join(", ")
 }

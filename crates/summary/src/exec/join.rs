@@ -63,6 +63,10 @@ impl Exec<'_> {
         self.steps += changed.len() as u64;
         for (cell, left, right) in changed {
             let merged = match (left, right) {
+                (Some(_), None) | (None, Some(_)) if cell.1 == Slot::Last => {
+                    mem.remove(&cell);
+                    continue;
+                }
                 // An object that does not exist on the other side has no contents there.
                 (Some(x), None) if self.is_absent(b, cell) => x,
                 (None, Some(y)) if self.is_absent(a, cell) => y,
@@ -96,6 +100,7 @@ impl Exec<'_> {
     /// What a cell holds that `state` never touched; `None` when it cannot matter there.
     fn untouched(&mut self, state: &State, cell: Cell, like: Term) -> Option<Term> {
         match (self.kind(cell.0), cell.1) {
+            (_, Slot::Thrown) => Some(Terms::FALSE),
             (BaseKind::Values, _) => None,
             (_, Slot::Epoch) => Some(Terms::NULL),
             (_, slot) if !slot.is_contents() => Some(Terms::FALSE),

@@ -90,6 +90,11 @@ impl Exec<'_> {
         start: i64,
         len: Option<i64>,
     ) -> Vec<(i64, Term)> {
+        if let (Ok(from), Some(n)) = (u64::try_from(start), len.filter(|n| *n <= MAX_COPY))
+            && let Some(cells) = self.constant_cells(base, from, n as u64)
+        {
+            return cells;
+        }
         let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
         let mut cells: Vec<(i64, Term)> = state
             .contents_of(base)
@@ -135,6 +140,7 @@ impl Exec<'_> {
         for leaf in leaves {
             let Leaves::Cell(base, Slot::At(start)) = leaf.target else { continue };
             let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+            state.mem.remove(&(base, Slot::Last));
             let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
             for (slot, old) in cells {
                 if matches!(slot, Slot::At(o) if (start..end).contains(&o)) {

@@ -67,7 +67,7 @@ impl<'a> Generator<'a> {
                 self.solver.flow(val, result);
             }
             Returns::Unknown | Returns::NonNull => {}
-            Returns::Null | Returns::Int(_) | Returns::Never => {}
+            Returns::Null | Returns::Int(_) | Returns::Never | Returns::Throws => {}
         }
     }
 

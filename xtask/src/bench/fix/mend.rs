@@ -1,0 +1,82 @@
+//! `leakproof fix` on one program, and what became of each finding.
+
+use super::judged::{Judged, Verdict, described};
+use crate::bench::leakproof::{self, FixReport};
+use crate::bench::machine;
+use crate::bench::selection::Tree;
+use anyhow::Result;
+use leakproof_findings::{Applicability, Finding};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The result on one program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Row {
+    pub day: String,
+    /// CPU seconds with an empty cache.
+    pub check_cold: f64,
+    pub fix_cold: f64,
+    /// CPU seconds of `fix` with what `check` left in the cache.
+    pub fix_after_check: f64,
+    pub items: Vec<Item>,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Item {
+    pub finding: String,
+    pub verdict: Verdict,
+    pub mended: Mended,
+    /// What the fix does, what could not be proven, or why there is none.
+    pub why: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mended {
+    Safe,
+    Suggested,
+    #[default]
+    No,
+}
+
+/// Runs `check` and `fix`, each from an empty cache, and `fix` after `check`.
+pub fn measure(binary: &Path, tree: &Tree, judged: &Judged) -> Result<Row> {
+    let cache = leakproof::own_cache(tree, "fix");
+    let empty = || std::fs::remove_dir_all(&cache).or_else(absent);
+    empty()?;
+    let (_, fix_cold) = leakproof::fix(binary, tree, &cache)?;
+    empty()?;
+    let check_cold = leakproof::check_with(binary, tree, &cache, &[])?.1;
+    let (report, fix_after_check) = leakproof::fix(binary, tree, &cache)?;
+    Ok(Row {
+        day: machine::today(),
+        check_cold: check_cold.cpu(),
+        fix_cold: fix_cold.cpu(),
+        fix_after_check: fix_after_check.cpu(),
+        items: items(&report, &tree.name, judged),
+    })
+}
+
+fn absent(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+fn items(report: &FixReport, program: &str, judged: &Judged) -> Vec<Item> {
+    let item = |finding: &Finding, mended, why: &str| Item {
+        finding: described(finding),
+        verdict: judged.verdict(program, finding),
+        mended,
+        why: why.to_owned(),
+    };
+    let fixes = report.fixes.iter().map(|fix| match fix.applicability {
+        Applicability::Safe => item(&fix.finding, Mended::Safe, &fix.reason),
+        Applicability::Suggested => {
+            item(&fix.finding, Mended::Suggested, &fix.certificate.open.join("; "))
+        }
+    });
+    let refused = report.refused.iter().map(|r| item(&r.finding, Mended::No, &r.reason));
+    let mut items: Vec<Item> = fixes.chain(refused).collect();
+    items.sort_by(|a, b| (a.mended, &a.finding).cmp(&(b.mended, &b.finding)));
+    items
+}

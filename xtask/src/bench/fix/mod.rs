@@ -1,0 +1,34 @@
+//! `cargo xtask bench fix [PROGRAM...]`: how many leaks of real programs `leakproof fix` mends.
+//!
+//! Per program: every finding with the verdict that `docs/judged.md` has on it, and what became of
+//! it; what `check` and `fix` cost from the same state of the cache. `docs/benchmarks/fix.md` is made of
+//! the kept results.
+
+mod judged;
+mod mend;
+mod page;
+
+use super::selection::Selection;
+use super::{root, store};
+use anyhow::Result;
+use judged::Judged;
+use mend::Row;
+
+const KIND: &str = "fix";
+
+pub fn run(words: &[&str]) -> Result<()> {
+    let selection = Selection::parse(words)?;
+    if !selection.page_only {
+        let binary = selection.leakproof()?;
+        let judged = Judged::parse(&std::fs::read_to_string(root().join("docs/judged.md"))?);
+        for choice in selection.programs()? {
+            if !selection.again && store::kept::<Row>(KIND, choice.name()).is_some() {
+                continue;
+            }
+            eprintln!("{} ...", choice.name());
+            let row = mend::measure(&binary, &choice.tree()?, &judged)?;
+            store::keep(KIND, choice.name(), &row)?;
+        }
+    }
+    page::write(&store::all(KIND))
+}
