@@ -51,27 +51,27 @@ impl Terms {
         self.nested_ite(cond, then, otherwise)
     }
 
-    /// The values that a choice is between.
+    /// The values that a choice is between, each once.
     pub fn alternatives(&self, t: Term) -> Vec<Term> {
         let mut found = Vec::new();
         self.collect_alternatives(t, &mut found);
+        let mut seen = Seen::default();
+        found.retain(|&t| seen.insert(t));
         found
     }
 
+    /// The same; some may be there several times.
     pub(crate) fn collect_alternatives(&self, t: Term, found: &mut Vec<Term>) {
-        if !matches!(self.node(t), Node::Ite { .. } | Node::Any(_)) {
-            found.push(t);
-            return;
-        }
         let mut seen = Seen::default();
         let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
             match self.node(t) {
-                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
-                Node::Any(items) => work.extend(items.iter().copied()),
+                Node::Ite { then, otherwise, .. } => {
+                    if seen.insert(t) {
+                        work.extend([*then, *otherwise]);
+                    }
+                }
+                Node::Any(items) => found.extend(items.iter().rev()),
                 _ => found.push(t),
             }
         }

@@ -381,16 +381,15 @@ impl Exec<'_> {
         let mut seen = Seen::default();
         let mut work = vec![t];
         while let Some(t) = work.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
             match self.terms.node(t) {
                 Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(*base),
-                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
                 Node::Sym(_) if self.terms.bits(t) == 64 => found.push(self.pointee(t)),
-                Node::Any(items) | Node::Tuple(items) => work.extend(items.iter().copied()),
-                Node::Bin { lhs, rhs, .. } => work.extend([*lhs, *rhs]),
+                Node::Any(items) => work.extend(items.iter().copied()),
                 Node::Cast { value, .. } => work.push(*value),
+                Node::Ite { .. } | Node::Tuple(_) | Node::Bin { .. } if !seen.insert(t) => {}
+                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+                Node::Tuple(items) => work.extend(items.iter().copied()),
+                Node::Bin { lhs, rhs, .. } => work.extend([*lhs, *rhs]),
                 _ => {}
             }
         }

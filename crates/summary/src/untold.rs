@@ -72,7 +72,7 @@ impl Exec<'_> {
     /// Whether callers have no name for a base: a variable, or what no input leads to.
     pub(crate) fn is_untold(&self, base: Base) -> bool {
         match self.kind(base) {
-            BaseKind::Var(_) | BaseKind::Values | BaseKind::Slot(_) => true,
+            BaseKind::Var(_) | BaseKind::Slot(_) => true,
             BaseKind::Pointee => {
                 self.terms.as_pointee(base).is_none_or(|p| self.pointer_depth(p).is_none())
             }
