@@ -271,3 +271,22 @@ fn code_without_main_is_called_by_a_harness() {
     assert!(run.stdout.starts_with("MAY-LEAK"), "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("can still free"), "{}", run.stdout);
 }
+
+#[test]
+fn a_fix_is_certified_by_the_witness() {
+    let sandbox = sandbox();
+    let found = json_of(&sandbox.run(["validate", "a.c", "--format", "json"]));
+    let id = found["leaks"][0]["id"].as_str().unwrap().to_owned();
+    let fixed = || json_of(&sandbox.run(["fix", "a.c", "--format", "json"]))["fixes"][0].clone();
+    let says = |list: &Value, text: &str| {
+        list.as_array().unwrap().iter().any(|l| l.as_str().unwrap().contains(text))
+    };
+    let fix = fixed();
+    assert_eq!(fix["applicability"], "safe", "{fix}");
+    assert!(says(&fix["certificate"]["proven"], "runs clean with AddressSanitizer"), "{fix}");
+    // A witness that shows the leak again speaks against the fix.
+    sandbox.write(format!("leakproof-witnesses/{id}/run.sh"), "exit 0\n");
+    let fix = fixed();
+    assert_eq!(fix["applicability"], "suggested", "{fix}");
+    assert!(says(&fix["certificate"]["open"], "still leaks"), "{fix}");
+}

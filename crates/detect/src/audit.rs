@@ -38,7 +38,7 @@ pub struct Judgement {
     pub direct: bool,
     /// Nothing: the releases are safe.
     pub problems: Vec<Problem>,
-    /// Every object released here was zero when it was made: no part of it is unset.
+    /// Every object that is given to be released was zero when it was made: no part of it is unset.
     pub zeroed: bool,
 }
 
@@ -291,11 +291,21 @@ impl Judge<'_, '_> {
             return false;
         }
         let case = Case { release, base, when };
-        self.zeroed &= self.starts_as_zero(base);
+        self.zeroed &= self.starts_as_zero(base) || !self.is_given(release, base);
         self.before(case);
         self.after(watch, case);
         self.at_exits(case);
         true
+    }
+
+    /// Whether the releasing call is given the object itself, not only what holds it.
+    fn is_given(&mut self, release: &Release, base: Base) -> bool {
+        let body = self.exec.body;
+        let InstKind::Call { args, .. } = &body.insts[release.inst].kind else { return true };
+        args.iter().any(|&v| {
+            let value = self.exec.value(&release.state, v);
+            self.exec.terms.has_addr(value) && self.exec.all_bases(value).contains(&base)
+        })
     }
 
     /// Whether the library's allocator that made the object sets all of it to zero.
@@ -309,15 +319,9 @@ impl Judge<'_, '_> {
     /// Allocated, not yet released, nobody else's.
     fn before(&mut self, case: Case<'_>) {
         let Case { release, base, when } = case;
-        let absent = match self.exec.kind(base) {
-            BaseKind::Heap(_) => {
-                let live = release.state.fact(base, Slot::Live);
-                self.exec.terms.not(live)
-            }
-            _ => Terms::FALSE,
-        };
+        // Who points to a new object's start has it from the call that made it: that it was allocated
+        // needs no question. A pointer that was not set is another target of the same value.
         let facts = [
-            (absent, ProblemKind::Uninitialised, "the object may not have been allocated"),
             (
                 release.state.fact(base, Slot::Freed),
                 ProblemKind::ReleasedElsewhere,

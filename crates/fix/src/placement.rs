@@ -22,6 +22,8 @@ pub struct Target {
     pub at: usize,
     pub end: usize,
     pub brace: Option<Brace>,
+    /// It stands right behind a label.
+    pub labelled: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,10 +86,10 @@ impl Placement {
         let releasing = |holder: &str| Line { text: text(holder), releases: true };
         let release = || vec![releasing(holder)];
         match self {
-            Placement::Before(Target { at, end, brace }) => {
+            Placement::Before(Target { at, end, brace, .. }) => {
                 vec![Op::Before { at: *at, end: *end, lines: release(), brace: brace.clone() }]
             }
-            Placement::After(Target { at, end, brace }) => {
+            Placement::After(Target { at, end, brace, .. }) => {
                 vec![Op::After { at: *at, end: *end, lines: release(), brace: brace.clone() }]
             }
             Placement::BlockEnd(brace) => vec![Op::BlockEnd { brace: *brace, lines: release() }],
@@ -166,8 +168,14 @@ fn declare(ty: &str, name: &str, value: &str) -> Line {
     plain(format!("{ty}{space}{name} = {value};"))
 }
 
-fn rewrite(target: &Target, lines: Vec<Line>) -> Vec<Op> {
-    let Target { at, end, brace } = target.clone();
+fn rewrite(target: &Target, mut lines: Vec<Line>) -> Vec<Op> {
+    let Target { at, end, brace, labelled } = target.clone();
+    if labelled && lines.len() > 1 {
+        // A declaration cannot follow a label.
+        lines.iter_mut().for_each(|line| line.text.insert(0, '\t'));
+        lines.insert(0, plain("{".to_owned()));
+        lines.push(plain("}".to_owned()));
+    }
     vec![Op::Rewrite { at, end, lines, brace }]
 }
 
@@ -572,7 +580,8 @@ impl<'v> Finder<'v> {
             Slot::List => None,
             Slot::Single => Some(brace_of(node)?),
         };
-        Some(Target { at: node.start_byte(), end: node.end_byte(), brace })
+        let labelled = node.prev_sibling().is_some_and(|n| n.kind() == ":");
+        Some(Target { at: node.start_byte(), end: node.end_byte(), brace, labelled })
     }
 }
 

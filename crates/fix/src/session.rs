@@ -266,15 +266,25 @@ impl<'s, 'p> Session<'s, 'p> {
     }
 
     fn refused_by_compiler(&mut self, tried: &[usize], rejected: Rejected) {
-        let about: Vec<usize> =
-            tried.iter().copied().filter(|i| rejected.owner == Some(*i)).collect();
+        let is_about = |&i: &usize| {
+            let case = &self.cases[i];
+            let here = rejected.files.contains(&case.plan.finding.leak.file);
+            let way = case.plan.way(&case.attempt).map(|w| format!("'{}'", w.name));
+            let named = way.is_some_and(|name| rejected.message.contains(&name));
+            rejected.owner.map_or(here && named, |owner| owner == i)
+        };
+        let about: Vec<usize> = tried.iter().copied().filter(is_about).collect();
         match about.as_slice() {
-            [owner] => self.cases[*owner].reject(Feedback::Compiler(rejected.message)),
-            _ => {
+            [_, ..] => {
+                for i in about {
+                    self.cases[i].reject(Feedback::Compiler(rejected.message.clone()));
+                }
+            }
+            [] => {
                 let in_file: Vec<usize> = tried
                     .iter()
                     .copied()
-                    .filter(|&i| rejected.file.ends_with(&self.cases[i].plan.finding.leak.file))
+                    .filter(|&i| rejected.files.contains(&self.cases[i].plan.finding.leak.file))
                     .collect();
                 let suspects = if in_file.is_empty() { tried.to_vec() } else { in_file };
                 self.one_at_a_time(&suspects, &rejected.message);

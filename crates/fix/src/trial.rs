@@ -60,7 +60,8 @@ struct Stretch {
 /// What clang refused: the message, and the attempt it is about if that is known.
 pub struct Rejected {
     pub message: String,
-    pub file: String,
+    /// The patched files of the unit.
+    pub files: Vec<String>,
     pub owner: Option<usize>,
 }
 
@@ -171,7 +172,10 @@ impl<'p> Workshop<'p> {
                     let texts = self.texts(bench, i);
                     self.compiled.insert(i, (texts, module));
                 }
-                Err(message) => rejected.push(bench.blame(message)),
+                Err(message) => {
+                    let files = self.texts(bench, i).into_iter().map(|(file, _)| file).collect();
+                    rejected.push(Rejected { files, ..bench.blame(message) });
+                }
             }
         }
         if rejected.is_empty() { Ok(()) } else { Err(rejected) }
@@ -274,7 +278,7 @@ impl Bench {
             Some(at) => message[at..].to_owned(),
             None => message,
         };
-        Rejected { message, file, owner }
+        Rejected { message, files: Vec::new(), owner }
     }
 
     /// The finding as it would be in the original.

@@ -13,11 +13,10 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     pub day: String,
-    /// CPU seconds with an empty cache.
-    pub check_cold: f64,
-    pub fix_cold: f64,
-    /// CPU seconds of `fix` with what `check` left in the cache.
-    pub fix_after_check: f64,
+    /// CPU seconds of `check` with an empty cache.
+    pub check: f64,
+    /// CPU seconds of `fix` with what that left in the cache.
+    pub fix: f64,
     pub items: Vec<Item>,
 }
 
@@ -40,20 +39,16 @@ pub enum Mended {
     No,
 }
 
-/// Runs `check` and `fix`, each from an empty cache, and `fix` after `check`.
+/// Runs `check` from an empty cache, and `fix` after it.
 pub fn measure(binary: &Path, tree: &Tree, judged: &Judged) -> Result<Row> {
     let cache = leakproof::own_cache(tree, "fix");
-    let empty = || std::fs::remove_dir_all(&cache).or_else(absent);
-    empty()?;
-    let (_, fix_cold) = leakproof::fix(binary, tree, &cache)?;
-    empty()?;
-    let check_cold = leakproof::check_with(binary, tree, &cache, &[])?.1;
-    let (report, fix_after_check) = leakproof::fix(binary, tree, &cache)?;
+    std::fs::remove_dir_all(&cache).or_else(absent)?;
+    let check = leakproof::check_with(binary, tree, &cache, &[])?.1;
+    let (report, fix) = leakproof::fix(binary, tree, &cache)?;
     Ok(Row {
         day: machine::today(),
-        check_cold: check_cold.cpu(),
-        fix_cold: fix_cold.cpu(),
-        fix_after_check: fix_after_check.cpu(),
+        check: check.cpu(),
+        fix: fix.cpu(),
         items: items(&report, &tree.name, judged),
     })
 }

@@ -1,9 +1,11 @@
 //! `cargo xtask bench fix [PROGRAM...]`: how many leaks of real programs `leakproof fix` mends.
 //!
 //! Per program: every finding with the verdict that `docs/judged.md` has on it, and what became of
-//! it; what `check` and `fix` cost from the same state of the cache. `docs/benchmarks/fix.md` is made of
-//! the kept results.
+//! it; what `check` and `fix` cost from the same state of the cache. With `--sample N` also releases
+//! deleted one at a time, and whether `fix` puts them back. `docs/benchmarks/fix.md` is made of the
+//! kept results.
 
+mod deleted;
 mod judged;
 mod mend;
 mod page;
@@ -15,6 +17,7 @@ use judged::Judged;
 use mend::Row;
 
 const KIND: &str = "fix";
+const DELETED: &str = "fix-deleted";
 
 pub fn run(words: &[&str]) -> Result<()> {
     let selection = Selection::parse(words)?;
@@ -29,6 +32,12 @@ pub fn run(words: &[&str]) -> Result<()> {
             let row = mend::measure(&binary, &choice.tree()?, &judged)?;
             store::keep(KIND, choice.name(), &row)?;
         }
+        if let Some(sample) = selection.sample {
+            for choice in selection.programs()? {
+                let tree = choice.tree()?;
+                store::keep(DELETED, choice.name(), &deleted::measure(&binary, &tree, sample)?)?;
+            }
+        }
     }
-    page::write(&store::all(KIND))
+    page::write(&store::all(KIND), &store::all(DELETED))
 }

@@ -19,6 +19,7 @@ use leakproof_frontend::{LoadOptions, Project, Request, Silent, load};
 use leakproof_models::Library;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+pub use trial::Deletable;
 use trial::{Outcome, Trial};
 
 const KIND: &str = "inject";
@@ -59,6 +60,14 @@ fn outcome(xtask: &Path, tree: &Tree, sample: usize) -> Result<Outcome> {
         bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     serde_json::from_slice(&output.stdout).context("the result of bench-inject")
+}
+
+/// The releases of a program whose deletion leaks: a sample.
+pub fn deletable(tree: &Tree, sample: usize) -> Result<Vec<Deletable>> {
+    let project = tree.project()?;
+    let options = LoadOptions { jobs: 0, cache: Some(leakproof::cache(tree)) };
+    let modules = load(&project, &options, &Silent)?.modules;
+    Ok(trial::deletable(&tree.name, modules, Library::shipped(), sample))
 }
 
 /// `xtask bench-inject NAME SAMPLE CACHE`: the trials of the program in the current folder.

@@ -93,6 +93,44 @@ pub fn run(name: &str, modules: Vec<Module>, models: &Library, count: usize) -> 
     outcome
 }
 
+/// A release in the source whose deletion leaks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deletable {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+    pub callee: String,
+}
+
+/// The releases that `run` would delete.
+pub fn deletable(
+    name: &str,
+    modules: Vec<Module>,
+    models: &Library,
+    count: usize,
+) -> Vec<Deletable> {
+    let options = Options { pairs: true, ..Options::default() };
+    let program = Program::link(modules);
+    let before = examine(&program, models, &options, None);
+    let deallocators = deallocators(models, &before);
+    let mut outcome = Outcome::default();
+    let targets = targets(&program, models, &deallocators, &before.report, &mut outcome);
+    let chosen = Sample::new(name).choose(targets, count);
+    let mut list: Vec<Deletable> = chosen
+        .into_iter()
+        .map(|t| Deletable {
+            file: t.site.file,
+            line: t.site.loc.line,
+            column: t.site.loc.column,
+            function: program.function(t.site.function).source_name.clone(),
+            callee: t.site.callee,
+        })
+        .collect();
+    list.sort();
+    list
+}
+
 /// The library's deallocators and those of the program: functions of one argument that release the
 /// very object they are given. Others do more than releasing, and perhaps only sometimes.
 fn deallocators(models: &Library, before: &Examination) -> Deallocators {

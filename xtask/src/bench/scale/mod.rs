@@ -4,7 +4,7 @@
 //! cache on one core and on all; again with a full one; after each of three edits of one function;
 //! then the peers. `docs/benchmarks/scale.md` and its plot are made of the kept results.
 
-mod copy;
+pub mod copy;
 mod edit;
 mod page;
 mod plot;
