@@ -40,7 +40,7 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
         (_, Some((attempt, problems))) => {
             let mut open: Vec<String> = problems.iter().map(explain_problem).collect();
             open.extend(case.plan.holder(attempt)?.reservation.clone());
-            if !case.plan.way(&attempt)?.trusted {
+            if !case.plan.way(attempt)?.trusted {
                 open.push("the releasing function may look at parts that are not set".to_owned());
             }
             (attempt.clone(), Applicability::Suggested, open)
