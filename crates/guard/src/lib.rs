@@ -18,6 +18,6 @@ mod value;
 
 pub use assume::Assumption;
 pub use eval::{Assignment, base_address, evaluate};
-pub use linear::is_contradiction;
+pub use linear::{is_contradiction, necessary};
 pub use seen::Seen;
 pub use term::*;

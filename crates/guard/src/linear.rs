@@ -28,6 +28,18 @@ pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
     conflicting(terms, &literals) || !reconsider(terms, &mut literals)
 }
 
+/// Comparisons and symbols that `t` makes necessary, with their truth; none when it is refuted.
+pub fn necessary(terms: &Terms, t: Term) -> Vec<(Term, bool)> {
+    let mut literals = FxHashSet::default();
+    if !collect(terms, t, true, 0, &mut literals) || !reconsider(terms, &mut literals) {
+        return Vec::new();
+    }
+    let mut list: Vec<(Term, bool)> = literals.into_iter().collect();
+    list.retain(|&(t, _)| !matches!(terms.node(t), Node::And(_) | Node::Or(_)));
+    list.sort_unstable();
+    list
+}
+
 /// Looks at the disjunctions once more, now that all that is necessary is known; false when one
 /// of them has no alternative left.
 fn reconsider(terms: &Terms, literals: &mut FxHashSet<(Term, bool)>) -> bool {

@@ -9,7 +9,7 @@ use crate::exec::Exec;
 use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
-use leakproof_guard::{Assumption, Base, Node, Term, Terms, signed_limits};
+use leakproof_guard::{Assumption, Base, Node, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::FxHashMap;
 
@@ -23,6 +23,8 @@ const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
+/// What follows from larger paths is not worked out.
+const MAX_PATH: u32 = 3000;
 /// So many are kept of each exit until then.
 const MAX_INPUTS: usize = 24;
 
@@ -427,14 +429,19 @@ impl Exec<'_> {
         }
     }
 
-    /// The small conditions on inputs that hold whenever `state` is reached, the smallest first.
-    fn kept_literals(&self, state: &State) -> Vec<Term> {
-        let path = self.pcs.path(state.pc);
-        let mut kept: Vec<Term> = path
-            .into_iter()
-            .filter(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t))
-            .collect();
+    /// The small conditions on inputs that hold whenever `state` is reached, the smallest first:
+    /// those on the path, and those that follow from it.
+    fn kept_literals(&mut self, state: &State) -> Vec<Term> {
+        let mut kept = self.pcs.path(state.pc);
+        let whole = self.pcs.formula(&mut self.terms, state.pc);
+        if self.terms.size(whole) <= MAX_PATH {
+            for (t, truth) in necessary(&self.terms, whole) {
+                kept.push(if truth { t } else { self.terms.not(t) });
+            }
+        }
+        kept.retain(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t));
         kept.sort_by_key(|&t| (self.terms.size(t), t));
+        kept.dedup();
         kept.truncate(MAX_INPUTS);
         kept
     }
