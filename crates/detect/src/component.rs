@@ -397,7 +397,6 @@ fn judge(
         outcome.infeasible += 1;
         return false;
     }
-
     outcome.queries += 1;
     let start = Instant::now();
     let answer = session.solve(&exec.terms, candidate.condition, env.options.solver);

@@ -167,10 +167,10 @@ impl Terms {
             return None;
         }
         let key = Key(Operation::Cmp(cmp), lhs, rhs, Self::TRUE);
+        if let Some(known) = self.memo.get(key) {
+            return Some(known);
+        }
         let (cond, a, b) = match (self.node(lhs), self.node(rhs)) {
-            (Node::Ite { .. }, _) | (_, Node::Ite { .. }) if self.memo.get(key).is_some() => {
-                return self.memo.get(key);
-            }
             (&Node::Ite { cond, then, otherwise }, _) => {
                 (cond, self.cmp(cmp, then, rhs), self.cmp(cmp, otherwise, rhs))
             }

@@ -8,7 +8,7 @@
 use crate::exec::Exec;
 use crate::memory::MAX_ESCAPE_DEPTH;
 use crate::state::Cell;
-use crate::vocabulary::{BaseKind, Slot};
+use crate::vocabulary::BaseKind;
 use leakproof_guard::{Base, Node, Seen, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -33,9 +33,7 @@ impl Exec<'_> {
             }
         }
         for exit in &mut self.exits {
-            let gone = |(base, slot): &Cell| {
-                *slot != Slot::Thrown && untold.contains(base) && !kept.contains(base)
-            };
+            let gone = |(base, _): &Cell| untold.contains(base) && !kept.contains(base);
             let cells: Vec<Cell> = exit.state.mem.keys().filter(|c| gone(c)).copied().collect();
             for cell in cells {
                 exit.state.mem.remove(&cell);

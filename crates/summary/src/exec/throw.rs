@@ -92,9 +92,7 @@ impl Exec<'_> {
         let this = self.terms.as_pointee(base).map(|p| self.terms.node(p));
         let is_this = matches!(this, Some(Node::Sym(s))
             if self.sym_kinds[s.0 as usize] == SymKind::Arg(0));
-        is_this
-            && self.is_thrown(state) == Terms::TRUE
-            && is_constructor(&self.function.source_name)
+        is_this && self.is_thrown(state) == Terms::TRUE && is_constructor(&self.function.name)
     }
 
     /// Whether a block is where exceptions arrive.
@@ -104,9 +102,37 @@ impl Exec<'_> {
     }
 }
 
-/// `A::B::B`: the function is called like its class.
-fn is_constructor(name: &str) -> bool {
-    let name = name.split(['<', '(']).next().unwrap_or(name);
-    let mut parts = name.rsplit("::");
-    matches!((parts.next(), parts.next()), (Some(a), Some(b)) if a == b)
+/// Whether a symbol is a constructor's: in the Itanium ABI its last name is `C1` or `C2`, behind
+/// that of the class.
+fn is_constructor(symbol: &str) -> bool {
+    let marks = ["C1E", "C2E", "C1I", "C2I"];
+    let mut places = marks.iter().flat_map(|mark| symbol.match_indices(mark));
+    symbol.starts_with("_ZN") && places.any(|(at, _)| ends_class(&symbol[..at]))
+}
+
+/// Whether the name of a class ends here: with template arguments, or after as many letters as the
+/// number before them says.
+fn ends_class(symbol: &str) -> bool {
+    let plain = (1..symbol.len()).any(|len| {
+        let head = &symbol[..symbol.len() - len];
+        let before = head.strip_suffix(&len.to_string());
+        before.is_some_and(|b| !b.ends_with(|c: char| c.is_ascii_digit()))
+    });
+    plain || symbol.ends_with('E')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_constructor;
+
+    #[test]
+    fn constructors_are_told_by_their_symbols() {
+        assert!(is_constructor("_ZN4ConnC2EPKc"));
+        assert!(is_constructor("_ZN2ns4ConnC1Ev"));
+        assert!(is_constructor("_ZN3BoxIiEC2Ev"));
+        assert!(!is_constructor("_ZN2ns2nsEPi"));
+        assert!(!is_constructor("_ZN4ConnD2Ev"));
+        assert!(!is_constructor("_ZN6abcC2E1fEv"));
+        assert!(!is_constructor("parseC2E"));
+    }
 }
