@@ -369,7 +369,9 @@ impl Exec<'_> {
             let cond = match self.kind(base) {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
                 // One of the elements was released; which one holds the object is out of sight.
-                BaseKind::Pointee if elements.contains(&base) => Terms::TRUE,
+                BaseKind::Pointee if elements.contains(&base) && !self.is_planted_in(base) => {
+                    Terms::TRUE
+                }
                 BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);
