@@ -34,7 +34,7 @@ pub(crate) struct Lean {
 /// How often the condition of one object is widened before it is taken as held for good.
 const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
-const MAX_HELD_CONDITION: u32 = 400;
+const MAX_HELD_CONDITION: u32 = 4000;
 
 impl Exec<'_> {
     /// Candidates at all exits. `keeps_locals`: references in locals count (`main` returning).

@@ -9,7 +9,7 @@ use leakproof_ir::InstId;
 use rustc_hash::FxHashSet;
 
 /// A condition of escape that is larger than this is taken as met.
-const MAX_ESCAPE_CONDITION: u32 = 80;
+const MAX_ESCAPE_CONDITION: u32 = 1000;
 /// Objects of callers that escape are followed as far as this many dereferences away.
 pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
 /// How deep contents escape with their owner.
