@@ -58,6 +58,8 @@ pub struct Visit {
 pub struct Drop {
     pub seq: u32,
     pub pc: Pc,
+    /// On the paths of `pc`, the condition under which it happened.
+    pub when: Term,
     pub at: Place,
     /// What the place held before.
     pub old: Term,

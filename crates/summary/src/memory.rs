@@ -326,7 +326,7 @@ impl Exec<'_> {
             None => value,
         };
         if let Some(old) = old {
-            self.log_drop(state, old, (base, slot), at, DropKind::Overwritten);
+            self.log_drop(state, cond, old, (base, slot), at, DropKind::Overwritten);
             if self.terms.has_addr(old) && self.is_inside_structure(base) {
                 self.escape_if(state, old, cond);
             }
@@ -364,6 +364,7 @@ impl Exec<'_> {
     pub fn log_drop(
         &mut self,
         state: &State,
+        when: Term,
         old: Term,
         holder: (Base, Slot),
         at: Place,
@@ -371,7 +372,7 @@ impl Exec<'_> {
     ) {
         if self.terms.has_addr(old) {
             let seq = self.tick();
-            self.drops.push(Drop { seq, pc: state.pc, at, old, holder, kind });
+            self.drops.push(Drop { seq, pc: state.pc, when, at, old, holder, kind });
         }
     }
 

@@ -75,8 +75,10 @@ impl Exec<'_> {
         self.written_at.insert((base, Slot::Freed), at);
         self.frees.push((inst, base));
         let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        let alive = self.terms.not(old);
+        let now = self.terms.and2(when, alive);
         for (slot, value) in inner {
-            self.log_drop(state, value, (base, slot), at, DropKind::OwnerFreed);
+            self.log_drop(state, now, value, (base, slot), at, DropKind::OwnerFreed);
         }
     }
 
