@@ -198,7 +198,7 @@ impl Exec<'_> {
     }
 
     /// A stored value read with another width.
-    fn resized(&mut self, t: Term, bits: u16) -> Term {
+    pub(crate) fn resized(&mut self, t: Term, bits: u16) -> Term {
         let have = self.terms.bits(t);
         if have == bits || have == 0 {
             return t;
