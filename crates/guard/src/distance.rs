@@ -6,8 +6,8 @@ use crate::term::{Base, Node, Op, Term, Terms};
 struct Place {
     base: Base,
     offset: i64,
-    /// Stride and number of steps.
-    steps: Option<(u32, Term)>,
+    /// More bytes, an unknown number of them.
+    index: Option<Term>,
 }
 
 impl Terms {
@@ -17,27 +17,25 @@ impl Terms {
         if a.base != b.base {
             return None;
         }
-        let steps = match (a.steps, b.steps) {
-            (steps, None) => steps,
-            (Some((s, i)), Some((t, j))) if s == t => Some((s, self.bin(Op::Sub, i, j))),
-            _ => return None,
-        };
         let apart = self.int(64, a.offset.wrapping_sub(b.offset) as u64);
-        let Some((stride, number)) = steps else { return Some(apart) };
-        let stride = self.int(64, u64::from(stride));
-        let bytes = self.bin(Op::Mul, number, stride);
+        let bytes = match (a.index, b.index) {
+            (None, None) => return Some(apart),
+            (Some(i), None) => i,
+            (Some(i), Some(j)) => self.bin(Op::Sub, i, j),
+            (None, Some(_)) => return None,
+        };
         Some(self.bin(Op::Add, bytes, apart))
     }
 
     fn place(&self, pointer: Term) -> Option<Place> {
         match *self.node(pointer) {
-            Node::Addr { base, offset } => Some(Place { base, offset, steps: None }),
-            Node::Elem { base, offset, stride, index } if self.bits(index) == 64 => {
-                Some(Place { base, offset, steps: Some((stride, index)) })
+            Node::Addr { base, offset } => Some(Place { base, offset, index: None }),
+            Node::Elem { base, offset, index, .. } if self.bits(index) == 64 => {
+                Some(Place { base, offset, index: Some(index) })
             }
             Node::Sym(_) => {
                 let base = *self.pointees.get(&pointer)?;
-                Some(Place { base, offset: 0, steps: None })
+                Some(Place { base, offset: 0, index: None })
             }
             _ => None,
         }

@@ -478,10 +478,10 @@ impl Terms {
         }
     }
 
-    /// The pointer a variable number of `stride`-sized steps after `pointer`.
+    /// The pointer `index` bytes after `pointer`, which are some steps of `stride`.
     pub fn index(&mut self, pointer: Term, stride: u32, index: Term) -> Term {
         if let Some(number) = self.as_signed(index) {
-            return self.offset(pointer, number.wrapping_mul(i64::from(stride)));
+            return self.offset(pointer, number);
         }
         match self.node(pointer).clone() {
             Node::Addr { base, offset } => self.elem(base, offset, stride, index),

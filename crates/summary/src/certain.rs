@@ -84,7 +84,10 @@ impl Exec<'_> {
         {
             for result in results {
                 let returned = self.terms.eq(value, result);
-                ways.push(self.terms.and2(path, returned));
+                let way = self.terms.and2(path, returned);
+                if !is_contradiction(&self.terms, way) {
+                    ways.push(way);
+                }
             }
         }
         ways

@@ -10,7 +10,7 @@ use crate::cfg::LoopId;
 use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Slot, What};
-use leakproof_guard::{Base, Node, Term, Terms, signed_limits};
+use leakproof_guard::{Base, Node, Op, Term, Terms, signed_limits};
 use leakproof_ir::{BlockId, InstKind, Loc, ValueId, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -200,7 +200,9 @@ impl Exec<'_> {
         let stride = step.unsigned_abs().min(1 << 20) as u32;
         let range = if step > 0 { (1, MAX_STEPS) } else { (-MAX_STEPS, -1) };
         let number = self.symbol_in(64, Some(range), What::Loop, "", loc);
-        self.terms.elem(base, start, stride, number)
+        let stride_term = self.terms.int(64, u64::from(stride));
+        let bytes = self.terms.bin(Op::Mul, number, stride_term);
+        self.terms.elem(base, start, stride, bytes)
     }
 
     /// Whether a value is the result of arithmetic on something that was loaded.
