@@ -6,6 +6,7 @@
 //!
 //! Booleans are terms of width 1; pointers are integers of width 64; null is zero.
 
+mod area;
 mod assume;
 mod boolean;
 mod choice;
@@ -17,6 +18,7 @@ mod seen;
 mod term;
 mod value;
 
+pub use area::Area;
 pub use assume::Assumption;
 pub use eval::{Assignment, base_address, evaluate};
 pub use linear::{is_contradiction, necessary};

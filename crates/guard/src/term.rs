@@ -3,6 +3,7 @@
 //! Invariant: two terms with the same structure have the same id; children have smaller ids than
 //! their parents.
 
+use crate::area::Area;
 use crate::memo::Memo;
 use crate::seen::Seen;
 use hashbrown::HashTable;
@@ -76,6 +77,8 @@ pub enum Node {
         offset: i64,
         stride: u32,
         index: Term,
+        /// Where it cannot leave.
+        area: Area,
     },
     Not(Term),
     And(Arc<[Term]>),
@@ -272,7 +275,17 @@ impl Terms {
         }
     }
     pub fn elem(&mut self, base: Base, offset: i64, stride: u32, index: Term) -> Term {
-        self.intern(Node::Elem { base, offset, stride: stride.max(1), index })
+        self.elem_in(base, offset, stride, index, Area::WHOLE)
+    }
+    pub(crate) fn elem_in(
+        &mut self,
+        base: Base,
+        offset: i64,
+        stride: u32,
+        index: Term,
+        area: Area,
+    ) -> Term {
+        self.intern(Node::Elem { base, offset, stride: stride.max(1), index, area })
     }
     pub fn tuple(&mut self, items: Vec<Term>) -> Term {
         self.intern(Node::Tuple(items.into()))

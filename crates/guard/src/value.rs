@@ -5,7 +5,9 @@
 
 use crate::memo::{Key, Operation};
 use crate::seen::Seen;
-use crate::{BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limits, truncate};
+use crate::{
+    Area, BaseInfo, Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limits, truncate,
+};
 use smallvec::{SmallVec, smallvec};
 
 /// Choices wider than this are not pushed into.
@@ -457,8 +459,8 @@ impl Terms {
         }
         match self.node(pointer).clone() {
             Node::Addr { base, offset: o } => self.addr(base, o.wrapping_add(offset)),
-            Node::Elem { base, offset: o, stride, index } => {
-                self.elem(base, o.wrapping_add(offset), stride, index)
+            Node::Elem { base, offset: o, stride, index, area } => {
+                self.elem_in(base, o.wrapping_add(offset), stride, index, area)
             }
             Node::Ite { cond, then, otherwise } if self.width(pointer) <= 2 * CHOICE_LIMIT => {
                 let a = self.offset(then, offset);
@@ -480,33 +482,46 @@ impl Terms {
 
     /// The pointer `index` bytes after `pointer`, which are some steps of `stride`.
     pub fn index(&mut self, pointer: Term, stride: u32, index: Term) -> Term {
+        self.index_within(pointer, stride, index, None)
+    }
+
+    /// As `index`, for an array of which `length` bytes follow `pointer`.
+    pub fn index_within(
+        &mut self,
+        pointer: Term,
+        stride: u32,
+        index: Term,
+        length: Option<i64>,
+    ) -> Term {
         if let Some(number) = self.as_signed(index) {
             return self.offset(pointer, number);
         }
         match self.node(pointer).clone() {
-            Node::Addr { base, offset } => self.elem(base, offset, stride, index),
-            Node::Elem { base, offset, stride: outer, index: first } => {
+            Node::Addr { base, offset } => {
+                self.elem_in(base, offset, stride, index, Area::from(offset, length))
+            }
+            Node::Elem { base, offset, stride: outer, index: first, area } => {
                 // Which element it is matters little once two indices meet.
                 let both = match self.size(first) + self.size(index) {
                     0..=64 => self.bin(Op::Add, first, index),
                     _ => first,
                 };
-                self.elem(base, offset, gcd(outer, stride), both)
+                self.elem_in(base, offset, gcd(outer, stride), both, area)
             }
             Node::Ite { cond, then, otherwise } if self.width(pointer) <= 2 * CHOICE_LIMIT => {
-                let a = self.index(then, stride, index);
-                let b = self.index(otherwise, stride, index);
+                let a = self.index_within(then, stride, index, length);
+                let b = self.index_within(otherwise, stride, index, length);
                 self.ite(cond, a, b)
             }
             Node::Any(items) => {
                 let moved: Vec<Term> =
-                    items.iter().map(|&t| self.index(t, stride, index)).collect();
+                    items.iter().map(|&t| self.index_within(t, stride, index, length)).collect();
                 self.any(moved)
             }
             Node::Int { .. } => pointer,
             _ => {
                 let base = self.pointee(pointer);
-                self.elem(base, 0, stride, index)
+                self.elem_in(base, 0, stride, index, Area::from(0, length))
             }
         }
     }

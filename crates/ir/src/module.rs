@@ -226,6 +226,42 @@ impl Module {
         }
     }
 
+    /// The size of the array that a struct has as its member at an offset. Arrays of one element
+    /// and less are often longer than they say.
+    pub fn array_member_size(&self, ty: TypeId, at: u64) -> Option<u64> {
+        match &self.types[ty] {
+            SourceType::Const { of } => self.array_member_size(*of, at),
+            SourceType::Struct { fields, union: false, .. } => {
+                let field = fields.iter().find(|f| f.offset == at)?;
+                match self.types[field.ty] {
+                    SourceType::Array { count: 2.., .. } => self.size_of(field.ty),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The size of what a pointer is declared to point to.
+    pub fn size_of_pointee(&self, ty: TypeId) -> Option<u64> {
+        match self.types[ty] {
+            SourceType::Const { of } => self.size_of_pointee(of),
+            SourceType::Pointer { to } => self.size_of(to),
+            _ => None,
+        }
+    }
+
+    /// The size of a value of a type, in bytes.
+    pub fn size_of(&self, ty: TypeId) -> Option<u64> {
+        match &self.types[ty] {
+            SourceType::Scalar { size, .. } | SourceType::Struct { size, .. } => Some(*size),
+            SourceType::Pointer { .. } => Some(8),
+            SourceType::Const { of } => self.size_of(*of),
+            SourceType::Array { of, count } => self.size_of(*of)?.checked_mul(*count),
+            SourceType::Void | SourceType::Function { .. } => None,
+        }
+    }
+
     fn is_struct(&self, ty: TypeId) -> bool {
         match &self.types[ty] {
             SourceType::Struct { .. } => true,

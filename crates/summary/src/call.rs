@@ -293,7 +293,7 @@ impl Exec<'_> {
                 continue;
             }
             self.escape(state, arg);
-            self.forget_contents(state, arg, name, call.loc);
+            self.forget_contents(state, arg, None, name, call.loc);
         }
         self.note_passed(call, name, state);
         self.unknown_result(call, name)

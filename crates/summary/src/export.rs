@@ -601,10 +601,10 @@ impl Exporter<'_, '_> {
                 Some(root) => Expr::Addr { root, offset },
                 None => return self.private(t),
             },
-            Node::Elem { base, offset, stride, index } => match self.root(base) {
+            Node::Elem { base, offset, stride, index, area } => match self.root(base) {
                 Some(root) => {
                     let index = self.term(index);
-                    Expr::Elem { root, offset, stride, index }
+                    Expr::Elem { root, offset, stride, index, area }
                 }
                 None => return self.private(t),
             },

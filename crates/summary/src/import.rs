@@ -189,13 +189,15 @@ impl Exec<'_> {
                 Some(p) => self.terms.offset(p, *offset),
                 None => self.opaque(64, What::Unknown, "", call.loc),
             },
-            Expr::Elem { root, offset, stride, index } => match self.import_root(*root, import) {
-                Some(p) => {
-                    let p = self.terms.offset(p, *offset);
-                    self.terms.index(p, *stride, get(index))
+            Expr::Elem { root, offset, stride, index, area } => {
+                match self.import_root(*root, import) {
+                    Some(p) => {
+                        let p = self.terms.offset(p, *offset);
+                        self.terms.index_within(p, *stride, get(index), area.rest_from(*offset))
+                    }
+                    None => self.opaque(64, What::Unknown, "", call.loc),
                 }
-                None => self.opaque(64, What::Unknown, "", call.loc),
-            },
+            }
             Expr::Not(x) => self.terms.not(get(x)),
             Expr::And(xs) => self.terms.and(all(xs)),
             Expr::Or(xs) => self.terms.or(all(xs)),
@@ -235,10 +237,12 @@ impl Exec<'_> {
 
     fn at_slot(&mut self, pointer: Term, slot: Slot, call: &Call<'_>) -> Term {
         match slot {
-            Slot::Every { stride, rem } => {
-                let first = self.terms.offset(pointer, i64::from(rem));
+            Slot::Every(elements) => {
+                let start = elements.first();
+                let first = self.terms.offset(pointer, start);
                 let index = self.opaque(64, What::Unknown, "", call.loc);
-                self.terms.index(first, stride, index)
+                let length = elements.area.rest_from(start);
+                self.terms.index_within(first, elements.stride, index, length)
             }
             Slot::At(offset) => self.terms.offset(pointer, offset),
             _ => pointer,
@@ -287,7 +291,8 @@ impl Exec<'_> {
             (Slot::Epoch, _) => {
                 let originals = self.copied_from(value);
                 if originals.is_empty() {
-                    self.forget_contents(state, pointer, "", call.loc);
+                    let length = self.size_of_argument(import, effect.root);
+                    self.forget_contents(state, pointer, length, "", call.loc);
                 }
                 for original in originals {
                     self.move_contents(state, pointer, original, effect.at);
@@ -295,6 +300,15 @@ impl Exec<'_> {
             }
             (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}
         }
+    }
+
+    /// How large the struct is that a parameter is declared to point to.
+    fn size_of_argument(&self, import: &Import<'_>, root: Root) -> Option<i64> {
+        let Root::Pointee(pointer) = root else { return None };
+        let Expr::Arg { index, .. } = import.summary.pool[pointer.0 as usize] else { return None };
+        let param = self.ctx.program.function(import.callee).params.get(index as usize)?;
+        let module = self.ctx.program.module(import.callee.module);
+        module.size_of_pointee(param.ty?).and_then(|size| i64::try_from(size).ok())
     }
 
     /// Two names of the callee, an argument and a global, may be the same cell here. Where the

@@ -170,8 +170,22 @@ impl Exec<'_> {
         self.terms.tuple(items)
     }
 
+    /// How many bytes an array has that is a member of a struct, when the pointer is the address of
+    /// one: other members are no elements of it.
+    fn length_of_array(&self, pointer: ValueId) -> Option<i64> {
+        let ValueKind::Inst(i) = self.function.values[pointer].kind else { return None };
+        let InstKind::Offset { offset, indices, ty: Some(ty), .. } = &self.body.insts[i].kind
+        else {
+            return None;
+        };
+        let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty())?;
+        let length = self.module.array_member_size(*ty, at)?;
+        i64::try_from(length).ok()
+    }
+
     fn address(&mut self, state: &State, base: ValueId, offset: i64, indices: &[Index]) -> Term {
         let mut p = self.value(state, base);
+        let length = self.length_of_array(base);
         let mut constant = offset;
         for index in indices {
             let i = self.value(state, index.value);
@@ -182,7 +196,7 @@ impl Exec<'_> {
                     let i = self.terms.cast(Cast::SExt, 64, i);
                     let scale = self.terms.int(64, index.scale as u64);
                     let scaled = self.terms.bin(Op::Mul, i, scale);
-                    p = self.terms.index(p, stride, scaled);
+                    p = self.terms.index_within(p, stride, scaled, length);
                 }
             }
         }

@@ -10,6 +10,7 @@ mod call;
 mod certain;
 mod cfg;
 mod context;
+mod elements;
 mod exec;
 mod export;
 mod followed;

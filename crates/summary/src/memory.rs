@@ -10,10 +10,11 @@ mod release;
 
 pub(crate) use release::MAX_ESCAPE_DEPTH;
 
+use crate::elements::Elements;
 use crate::exec::{Drop, DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
-use leakproof_guard::{Base, Cast, Node, Op, Seen, SymInfo, Term, Terms};
+use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, SymInfo, Term, Terms};
 use leakproof_ir::Loc;
 
 /// More alternatives than this for one pointer are not told apart.
@@ -77,9 +78,8 @@ impl Exec<'_> {
                 return self.collect_leaves(state, value, cond, any, out);
             }
             Node::Addr { base, offset } => Leaves::Cell(base, Slot::At(offset)),
-            Node::Elem { base, offset, stride, .. } => {
-                let rem = offset.rem_euclid(i64::from(stride)) as u32;
-                Leaves::Cell(base, Slot::Every { stride, rem })
+            Node::Elem { base, offset, stride, area, .. } => {
+                Leaves::Cell(base, Slot::Every(Elements::around(offset, stride, area)))
             }
             Node::Int { .. } | Node::Bool(_) => Leaves::Int,
             _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
@@ -162,7 +162,7 @@ impl Exec<'_> {
                 Some(&t) => self.resized(t, bits),
                 None => self.read_unwritten(state, base, offset, bits),
             },
-            Slot::Every { stride, rem } => self.read_every(state, base, stride, rem, bits),
+            Slot::Every(elements) => self.read_every(state, base, elements, bits),
             _ => state.fact(base, slot),
         }
     }
@@ -170,7 +170,7 @@ impl Exec<'_> {
     fn read_unwritten(&mut self, state: &State, base: Base, offset: i64, bits: u16) -> Term {
         let mut values: Vec<Term> = state
             .contents_of(base)
-            .filter(|(slot, _)| covers(*slot, offset))
+            .filter(|(slot, _)| matches!(slot, Slot::Every(e) if e.covers(offset)))
             .map(|(_, t)| t)
             .collect();
         if values.is_empty() {
@@ -182,14 +182,14 @@ impl Exec<'_> {
         self.terms.any(values)
     }
 
-    fn read_every(&mut self, state: &State, base: Base, stride: u32, rem: u32, bits: u16) -> Term {
+    fn read_every(&mut self, state: &State, base: Base, elements: Elements, bits: u16) -> Term {
         let mut values: Vec<Term> = state
             .contents_of(base)
-            .filter(|(slot, _)| meets(*slot, stride, rem))
+            .filter(|(slot, _)| elements.meets(*slot))
             .map(|(_, t)| t)
             .collect();
         if values.is_empty() {
-            return self.initial(state, base, Slot::Every { stride, rem }, bits);
+            return self.initial(state, base, Slot::Every(elements), bits);
         }
         for t in &mut values {
             *t = self.resized(*t, bits);
@@ -312,8 +312,8 @@ impl Exec<'_> {
         weak: bool,
         at: Place,
     ) {
-        if let Slot::Every { stride, rem } = slot {
-            self.write_every(state, base, stride, rem, value, at);
+        if let Slot::Every(elements) = slot {
+            self.write_every(state, base, elements, value, at);
             return;
         }
         state.mem.remove(&(base, Slot::Last));
@@ -341,15 +341,14 @@ impl Exec<'_> {
         &mut self,
         state: &mut State,
         base: Base,
-        stride: u32,
-        rem: u32,
+        elements: Elements,
         value: Term,
         at: Place,
     ) {
         state.mem.remove(&(base, Slot::Last));
-        let key = (base, Slot::Every { stride, rem });
+        let key = (base, Slot::Every(elements));
         let met: Vec<(Slot, Term)> =
-            state.contents_of(base).filter(|(s, _)| meets(*s, stride, rem)).collect();
+            state.contents_of(base).filter(|(s, _)| elements.meets(*s)).collect();
         for (slot, old) in met {
             if self.terms.bits(old) == self.terms.bits(value) {
                 let both = self.terms.any([old, value]);
@@ -400,21 +399,43 @@ impl Exec<'_> {
         found
     }
 
-    /// An unknown function may have written to what `pointer` refers to.
-    pub fn forget_contents(&mut self, state: &mut State, pointer: Term, name: &str, loc: Loc) {
-        let bases = match self.leaves(state, pointer) {
-            Some(leaves) => leaves
-                .iter()
-                .filter_map(|l| match l.target {
-                    Leaves::Cell(b, _) => Some((b, l.cond)),
-                    Leaves::Int => None,
-                })
-                .collect(),
-            None => Vec::new(),
-        };
-        for (base, cond) in bases {
-            if !matches!(self.kind(base), BaseKind::Func(_) | BaseKind::Var(_)) {
-                self.forget_base(state, base, cond, name, loc);
+    /// An unknown function may have written to what `pointer` refers to, which is so many bytes
+    /// long where that is known.
+    pub fn forget_contents(
+        &mut self,
+        state: &mut State,
+        pointer: Term,
+        length: Option<i64>,
+        name: &str,
+        loc: Loc,
+    ) {
+        for leaf in self.leaves(state, pointer).unwrap_or_default() {
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
+            match (self.kind(base), slot) {
+                (BaseKind::Func(_) | BaseKind::Var(_), _) => {}
+                (_, Slot::At(start)) if start > 0 => {
+                    let rest = length.unwrap_or(i64::MAX - start);
+                    self.forget_part(state, base, Area::from(start, Some(rest)), name, loc);
+                }
+                _ => self.forget_base(state, base, leaf.cond, name, loc),
+            }
+        }
+    }
+
+    /// Numbers in a member of a struct are no longer known; what is around it stays.
+    fn forget_part(&mut self, state: &mut State, base: Base, part: Area, name: &str, loc: Loc) {
+        state.mem.remove(&(base, Slot::Last));
+        let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        for (slot, old) in cells {
+            let inside = match slot {
+                Slot::At(offset) => part.contains(offset),
+                Slot::Every(elements) => elements.area.meets(part),
+                _ => false,
+            };
+            if inside && !self.terms.has_addr(old) {
+                let bits = self.terms.bits(old);
+                let unknown = self.opaque(bits, What::Written, name, loc);
+                state.mem.insert((base, slot), unknown);
             }
         }
     }
@@ -479,29 +500,4 @@ impl Exec<'_> {
         }
         self.terms.bin(Op::Add, lhs, rhs)
     }
-}
-
-fn covers(slot: Slot, offset: i64) -> bool {
-    match slot {
-        Slot::Every { stride, rem } => {
-            (offset - i64::from(rem)).rem_euclid(i64::from(stride.max(1))) == 0
-        }
-        _ => false,
-    }
-}
-
-/// Whether a cell may be one of the elements at `rem` modulo `stride`.
-fn meets(slot: Slot, stride: u32, rem: u32) -> bool {
-    match slot {
-        Slot::At(offset) => (offset - i64::from(rem)).rem_euclid(i64::from(stride.max(1))) == 0,
-        Slot::Every { stride: s, rem: r } => {
-            let g = gcd(stride.max(1), s.max(1));
-            r % g == rem % g
-        }
-        _ => false,
-    }
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -5,7 +5,7 @@
 //! fresh ones, shared by everything that this call does.
 
 use crate::vocabulary::{Origin, Place, Site, Slot};
-use leakproof_guard::{Cast, Cmp, Op};
+use leakproof_guard::{Area, Cast, Cmp, Op};
 use leakproof_program::{FuncRef, GlobalRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -57,6 +57,7 @@ pub enum Expr {
         offset: i64,
         stride: u32,
         index: Ref,
+        area: Area,
     },
     Not(Ref),
     And(Box<[Ref]>),

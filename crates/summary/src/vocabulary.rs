@@ -1,5 +1,6 @@
 //! What the analysis talks about: places in memory, where symbols come from, allocation sites.
 
+use crate::elements::Elements;
 use leakproof_guard::{Base, Term};
 use leakproof_ir::{InstId, Loc, VarId};
 use leakproof_program::{FuncRef, GlobalRef};
@@ -11,8 +12,8 @@ use std::sync::Arc;
 pub enum Slot {
     /// The contents at a constant offset.
     At(i64),
-    /// The contents at `rem` modulo `stride`: all elements of an array in one cell.
-    Every { stride: u32, rem: u32 },
+    /// The contents of all elements of an array in one cell.
+    Every(Elements),
     /// Which generation of initial contents unwritten cells have: null (as at entry), one (all
     /// zero), or a symbol (unknown since some call).
     Epoch,

@@ -193,9 +193,13 @@ fn expr(e: &Expr, t: &mut impl Translate) -> Option<Expr> {
             Expr::Init { root: root(*r, t)?, slot: *slot, bits: *bits }
         }
         Expr::Addr { root: r, offset } => Expr::Addr { root: root(*r, t)?, offset: *offset },
-        Expr::Elem { root: r, offset, stride, index } => {
-            Expr::Elem { root: root(*r, t)?, offset: *offset, stride: *stride, index: *index }
-        }
+        Expr::Elem { root: r, offset, stride, index, area } => Expr::Elem {
+            root: root(*r, t)?,
+            offset: *offset,
+            stride: *stride,
+            index: *index,
+            area: *area,
+        },
         Expr::Private { number, info } => {
             let PrivateInfo { bits, range, nonzero, origin } = info;
             let Origin { what, name, at } = origin;

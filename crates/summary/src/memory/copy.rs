@@ -3,10 +3,11 @@
 //! Cells are copied one by one where it is known where they go; what goes somewhere else escapes.
 
 use super::{Leaf, Leaves};
+use crate::elements::Elements;
 use crate::exec::Exec;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, What};
-use leakproof_guard::{Base, Term, Terms};
+use leakproof_guard::{Area, Base, Term, Terms};
 
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
@@ -23,8 +24,8 @@ impl Exec<'_> {
         for target in &to {
             let (dst_base, dst_off) = match (target.target, target.any) {
                 (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
-                (Leaves::Cell(base, Slot::Every { stride, rem }), _) => {
-                    self.copy_to_element(state, (base, stride, rem), &from, len, at);
+                (Leaves::Cell(base, Slot::Every(elements)), _) => {
+                    self.copy_to_element(state, (base, elements), &from, len, at);
                     continue;
                 }
                 _ => {
@@ -43,7 +44,8 @@ impl Exec<'_> {
                         let to = Slot::At(dst_off + (offset - src_off));
                         self.write(state, dst_base, to, cond, value, source.any, at);
                     }
-                    self.copy_every(state, dst_base, src_base, at);
+                    let by = dst_off - src_off;
+                    self.copy_every(state, dst_base, (src_base, src_off, len), by, at);
                 }
             }
             if dst_off == 0 && len.is_none_or(|n| n > MAX_COPY) {
@@ -75,33 +77,43 @@ impl Exec<'_> {
     fn copy_to_element(
         &mut self,
         state: &mut State,
-        (base, stride, rem): (Base, u32, u32),
+        (base, elements): (Base, Elements),
         from: &[Leaf],
         len: Option<i64>,
         at: Place,
     ) {
         for source in from {
-            let (Leaves::Cell(src, Slot::At(start)), true) = (source.target, stride > 0) else {
+            let Leaves::Cell(src, Slot::At(start)) = source.target else {
                 self.escape_contents(state, std::slice::from_ref(source), len);
                 continue;
             };
             for (offset, value) in self.cells_to_copy(state, src, start, len) {
-                let within = (i64::from(rem) + (offset - start)).rem_euclid(i64::from(stride));
-                self.write_every(state, base, stride, within as u32, value, at);
+                let Elements { stride, rem, area } = elements;
+                let field = Elements::around(i64::from(rem) + (offset - start), stride, area);
+                self.write_every(state, base, field, value, at);
             }
         }
     }
 
     /// Array cells are copied with their base: which elements they stand for is not known.
-    fn copy_every(&mut self, state: &mut State, dst: Base, src: Base, at: Place) {
-        let cells: Vec<(Slot, Term)> = state
+    fn copy_every(
+        &mut self,
+        state: &mut State,
+        dst: Base,
+        (src, start, len): (Base, i64, Option<i64>),
+        by: i64,
+        at: Place,
+    ) {
+        let copied = Area::from(start, len);
+        let cells: Vec<(Elements, Term)> = state
             .contents_of(src)
-            .filter(|(s, t)| matches!(s, Slot::Every { .. }) && self.terms.has_addr(*t))
+            .filter_map(|(slot, t)| match slot {
+                Slot::Every(e) if e.area.meets(copied) && self.terms.has_addr(t) => Some((e, t)),
+                _ => None,
+            })
             .collect();
-        for (slot, value) in cells {
-            if let Slot::Every { stride, rem } = slot {
-                self.write_every(state, dst, stride, rem, value, at);
-            }
+        for (elements, value) in cells {
+            self.write_every(state, dst, elements.moved(by), value, at);
         }
     }
 
