@@ -52,9 +52,11 @@ impl Exec<'_> {
     }
 
     /// A loop that releases the elements of an array releases all that there are: when it takes
-    /// no turn, there were none.
+    /// no turn, there were none. Structs with planted objects are released where they are: what
+    /// they hold is asked about in the same turn.
     fn release_elements(&mut self, l: LoopId, before: &FxHashMap<BlockId, usize>, released: usize) {
         let mut bases = self.element_frees[released..].to_vec();
+        bases.retain(|&base| !self.is_planted_in(base));
         bases.sort_unstable();
         bases.dedup();
         for (b, edges) in &mut self.pending {

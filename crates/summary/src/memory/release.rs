@@ -44,13 +44,16 @@ impl Exec<'_> {
         }
     }
 
-    /// Whether a pointer is what some element of an array held.
+    /// Whether a pointer is what some element of an array held, or what that led to.
     fn is_element(&self, pointer: Term) -> bool {
         match self.terms.node(pointer) {
-            Node::Sym(s) => matches!(
-                self.sym_kinds[s.0 as usize],
-                SymKind::Init { slot: Slot::Every { .. }, .. }
-            ),
+            Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
+                SymKind::Init { slot: Slot::Every { .. }, .. } => true,
+                SymKind::Init { base, .. } => {
+                    self.terms.as_pointee(base).is_some_and(|p| self.is_element(p))
+                }
+                _ => false,
+            },
             Node::Ite { then, otherwise, .. } => {
                 self.is_element(*then) || self.is_element(*otherwise)
             }
