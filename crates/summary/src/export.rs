@@ -543,11 +543,12 @@ impl Exporter<'_, '_> {
         effects: &mut Vec<Effect>,
     ) {
         let Some(root) = self.root(base) else { return };
+        let only = self.exec.only_element(state, base, slot, value).map(|p| self.term(p));
         let value = self.exec.pruned(state, value);
         let value = self.term(value);
         let here = self.exec.place(self.exec.function.loc);
         let at = self.exec.written_at.get(&(base, slot)).copied().unwrap_or(here);
-        effects.push(Effect { root, slot, value, at });
+        effects.push(Effect { root, slot, value, only, at });
     }
 
     fn root(&mut self, base: Base) -> Option<Root> {

@@ -261,7 +261,10 @@ impl Exec<'_> {
         let Some(pointer) = self.import_root(effect.root, import) else { return };
         match (effect.slot, effect.root) {
             (Slot::At(_) | Slot::Every { .. }, _) => {
-                let to = self.at_slot(pointer, effect.slot, call);
+                let to = match effect.only {
+                    Some(element) => import.values[element.0 as usize],
+                    None => self.at_slot(pointer, effect.slot, call),
+                };
                 if computes_from(import.summary, effect) {
                     self.note_counted(state, to);
                 }

@@ -155,6 +155,21 @@ impl Exec<'_> {
         }
     }
 
+    /// The element that was written, when the cell of all elements holds nothing else.
+    pub(crate) fn only_element(
+        &self,
+        state: &State,
+        base: Base,
+        slot: Slot,
+        value: Term,
+    ) -> Option<Term> {
+        let last = state.mem.get(&(base, Slot::Last)).filter(|_| matches!(slot, Slot::Every(_)))?;
+        match self.terms.node(*last) {
+            Node::Tuple(parts) if parts[1] == value => Some(parts[0]),
+            _ => None,
+        }
+    }
+
     /// What a cell holds, as a value of `bits` bits.
     pub fn read(&mut self, state: &State, base: Base, slot: Slot, bits: u16) -> Term {
         match slot {

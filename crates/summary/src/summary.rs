@@ -108,6 +108,8 @@ pub struct Effect {
     pub root: Root,
     pub slot: Slot,
     pub value: Ref,
+    /// The pointer to the one element that was written, where the slot stands for all of them.
+    pub only: Option<Ref>,
     /// Where the function does it.
     pub at: Place,
 }

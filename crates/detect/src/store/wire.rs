@@ -234,8 +234,9 @@ fn site(s: &Site, t: &mut impl Translate) -> Option<Site> {
 }
 
 fn effect(e: &Effect, t: &mut impl Translate) -> Option<Effect> {
-    let Effect { root: r, slot, value, at } = e;
-    Some(Effect { root: root(*r, t)?, slot: *slot, value: *value, at: t.place(*at)? })
+    let Effect { root: r, slot, value, only, at } = e;
+    let (root, at) = (root(*r, t)?, t.place(*at)?);
+    Some(Effect { root, slot: *slot, value: *value, only: *only, at })
 }
 
 /// The functions in whose text positions of a summary lie.
