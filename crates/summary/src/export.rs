@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Sym, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Node, Sym, SymInfo, Term, Terms, is_contradiction};
 use leakproof_ir::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -195,7 +195,8 @@ impl Exec<'_> {
     }
 
     /// A release that reaches from an object on to the one in its field, in a later turn of the
-    /// same loop or through recursion, goes on to the end of the list.
+    /// same loop or through recursion, goes on to the end of the list. A function that looks for
+    /// one object and releases that does not.
     fn note_stars(&mut self, state: &mut State) {
         let frees = self.frees.clone();
         for &(inst, base) in &frees {
@@ -203,10 +204,16 @@ impl Exec<'_> {
             let same = frees.iter().any(|&(i, b)| b == owner && i == inst);
             let recursive =
                 self.recursive_frees.contains(&base) && frees.iter().any(|&(_, b)| b == owner);
-            if same || recursive {
+            if (same || recursive) && self.may_both_be_released(state, owner, base) {
                 state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
             }
         }
+    }
+
+    fn may_both_be_released(&mut self, state: &State, a: Base, b: Base) -> bool {
+        let (a, b) = (state.fact(a, Slot::Freed), state.fact(b, Slot::Freed));
+        let both = self.terms.and2(a, b);
+        !is_contradiction(&self.terms, both)
     }
 
     /// The base and offset whose initial contents point to `base`.
