@@ -5,7 +5,7 @@ use crate::path;
 use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
 use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
 use leakproof_program::Program;
-use leakproof_summary::{BaseKind, Candidate, Exec, Place, Site, Slot};
+use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot};
 use rustc_hash::FxHashMap;
 
 /// A model with what has been evaluated under it.
@@ -137,6 +137,12 @@ fn last_holder(
     found.map(|(_, cell)| cell)
 }
 
+/// Whether the drop of that number took away a reference to the object, on the path.
+pub fn is_drop_of(exec: &mut Exec<'_>, i: usize, base: Base, replay: &mut Replay<'_>) -> bool {
+    let Drop { pc, when, old, .. } = exec.drops[i];
+    replay.refers(exec, old, base) && replay.on_path(exec, pc) && replay.holds(exec, when)
+}
+
 /// The last reference that went away on the path.
 fn last_drop(
     exec: &mut Exec<'_>,
@@ -144,8 +150,7 @@ fn last_drop(
     replay: &mut Replay<'_>,
 ) -> Option<((Base, Slot), Place)> {
     for i in (0..exec.drops.len()).rev() {
-        let (pc, old) = (exec.drops[i].pc, exec.drops[i].old);
-        if replay.refers(exec, old, base) && replay.on_path(exec, pc) {
+        if is_drop_of(exec, i, base, replay) {
             return Some((exec.drops[i].holder, exec.drops[i].at));
         }
     }

@@ -1,11 +1,11 @@
 //! The path of a finding: what a reader sees between the allocation and the leak.
 
 use crate::describe::Describe;
-use crate::finding::Replay;
+use crate::finding::{Replay, is_drop_of};
 use leakproof_findings::{Event, Kind, PathStep};
 use leakproof_guard::{Node, Term};
 use leakproof_ir::Terminator;
-use leakproof_summary::{Candidate, DropKind, Exec, NoteKind, Place};
+use leakproof_summary::{Candidate, Drop, DropKind, Exec, NoteKind, Place};
 
 /// Literals shown in a condition.
 const MAX_LITERALS: usize = 6;
@@ -206,13 +206,10 @@ fn drops(
 ) -> Vec<Timed> {
     let mut list = Vec::new();
     for i in 0..exec.drops.len() {
-        let (pc, at, old, holder, kind, seq) = {
-            let d = &exec.drops[i];
-            (d.pc, d.at, d.old, d.holder, d.kind, d.seq)
-        };
-        if !replay.refers(exec, old, base) || !replay.on_path(exec, pc) {
+        if !is_drop_of(exec, i, base, replay) {
             continue;
         }
+        let Drop { at, holder, kind, seq, .. } = exec.drops[i];
         let name = describe.cell(exec, holder);
         let note = match kind {
             DropKind::Overwritten => format!("'{name}' gets another value"),

@@ -9,6 +9,7 @@
 mod assume;
 mod boolean;
 mod choice;
+mod distance;
 mod eval;
 mod linear;
 mod memo;

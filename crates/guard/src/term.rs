@@ -159,7 +159,7 @@ pub struct Terms {
     pub(crate) memo: Memo,
     syms: Vec<SymInfo>,
     bases: Vec<BaseInfo>,
-    pointees: FxHashMap<Term, Base>,
+    pub(crate) pointees: FxHashMap<Term, Base>,
 }
 
 impl Default for Terms {

@@ -370,6 +370,8 @@ impl Terms {
             (Op::Mul | Op::UDiv | Op::SDiv, _, Some(1)) => Some(lhs),
             (Op::Sub | Op::Xor, ..) if lhs == rhs => Some(zero),
             (Op::And | Op::Or, ..) if lhs == rhs => Some(lhs),
+            (Op::Sub, None, None) if self.bits(lhs) == 64 => self.distance(lhs, rhs),
+            (Op::SDiv, None, Some(by)) => self.exact_quotient(lhs, by),
             (Op::Add, Some(_), None) => Some(self.bin(Op::Add, rhs, lhs)),
             (Op::Sub, _, Some(k)) => {
                 let minus = self.int(self.bits(lhs), k.wrapping_neg());
@@ -476,8 +478,11 @@ impl Terms {
         }
     }
 
-    /// The pointer a variable number of `stride`-sized steps after `pointer`.
+    /// The pointer `index` bytes after `pointer`, which are some steps of `stride`.
     pub fn index(&mut self, pointer: Term, stride: u32, index: Term) -> Term {
+        if let Some(number) = self.as_signed(index) {
+            return self.offset(pointer, number);
+        }
         match self.node(pointer).clone() {
             Node::Addr { base, offset } => self.elem(base, offset, stride, index),
             Node::Elem { base, offset, stride: outer, index: first } => {

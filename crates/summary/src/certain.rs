@@ -14,13 +14,8 @@ use rustc_hash::FxHashSet;
 /// Larger conditions are not looked into.
 const MAX_QUESTION: u32 = 3000;
 
-/// An object whose release depends on calls that the path speaks of.
-struct Doubtful {
-    object: ObjectId,
-    live: Term,
-    /// Released, or out of sight.
-    gone: Term,
-}
+/// More results than this are not told apart.
+const MAX_RESULTS: usize = 4;
 
 impl Exec<'_> {
     /// Adds the objects that are no candidates at the exit so far, but that the path decides.
@@ -30,53 +25,94 @@ impl Exec<'_> {
         keeps_locals: bool,
         list: &mut Vec<Candidate>,
     ) {
-        let state = self.exits[exit].state.clone();
-        let path = self.pcs.formula(&mut self.terms, state.pc);
-        let known: FxHashSet<ObjectId> =
-            list.iter().filter(|c| c.exit == exit).map(|c| c.object).collect();
-        let mut doubtful = self.doubtful_objects(&state, path);
-        doubtful.retain(|d| !known.contains(&d.object));
-        if doubtful.is_empty() {
+        let ways = self.ways_out(exit);
+        let mut ways: Vec<(Term, FxHashSet<Sym>)> =
+            ways.into_iter().map(|way| (way, self.outcomes_in(way))).collect();
+        ways.retain(|(_, outcomes)| !outcomes.is_empty());
+        if ways.is_empty() {
             return;
         }
-        let open: Vec<(ObjectId, Term)> = doubtful.iter().map(|d| (d.object, d.live)).collect();
+        let state = self.exits[exit].state.clone();
+        let mut known: FxHashSet<ObjectId> =
+            list.iter().filter(|c| c.exit == exit).map(|c| c.object).collect();
+        let mut open = self.open_objects(&state);
+        open.retain(|(o, _)| !known.contains(o));
+        if open.is_empty() {
+            return;
+        }
         let leads = self.bases_leading_to(&state, &open);
         let held = self.held_objects(&state, self.exits[exit].value, keeps_locals, &leads);
         let owners = self.owners(&state, &open);
-        for Doubtful { object, live, gone } in doubtful {
+        for (object, live) in open {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
+            let gone = self.gone(&state, object);
             let gone = self.terms.or([gone, held, owned]);
-            let here = self.terms.not(gone);
-            let lost = self.terms.and2(live, here);
-            let condition = self.terms.and2(path, lost);
-            let released = self.terms.and([path, live, gone]);
-            if condition != Terms::FALSE
-                && self.terms.size(released) <= MAX_QUESTION
-                && is_contradiction(&self.terms, released)
-            {
-                list.push(Candidate { object, exit, condition, lost, unheld: false });
+            let decided_by = self.outcomes_in(gone);
+            for (way, tested) in &ways {
+                let way = *way;
+                if tested.is_disjoint(&decided_by) || known.contains(&object) {
+                    continue;
+                }
+                let here = self.terms.not(gone);
+                let lost = self.terms.and2(live, here);
+                let condition = self.terms.and2(way, lost);
+                let released = self.terms.and([way, live, gone]);
+                if condition != Terms::FALSE
+                    && self.terms.size(released) <= MAX_QUESTION
+                    && is_contradiction(&self.terms, released)
+                {
+                    known.insert(object);
+                    list.push(Candidate { object, exit, condition, lost, unheld: false });
+                }
             }
         }
     }
 
-    fn doubtful_objects(&mut self, state: &State, path: Term) -> Vec<Doubtful> {
-        let tested = self.outcomes_in(path);
-        if tested.is_empty() {
-            return Vec::new();
+    /// The path to an exit; where it returns one of several constants, the path of each of them:
+    /// `return f();` is as good as a test of what `f` returns.
+    fn ways_out(&mut self, exit: usize) -> Vec<Term> {
+        let path = self.pcs.formula(&mut self.terms, self.exits[exit].state.pc);
+        let mut ways = vec![path];
+        let results = match self.exits[exit].value {
+            Some(value) => self.terms.alternatives(value),
+            None => Vec::new(),
+        };
+        let constants = results.iter().filter(|&&r| self.terms.as_int(r).is_some()).count();
+        if (2..=MAX_RESULTS).contains(&constants)
+            && let Some(value) = self.exits[exit].value
+        {
+            for result in results {
+                let returned = self.terms.eq(value, result);
+                let way = self.terms.and2(path, returned);
+                if !is_contradiction(&self.terms, way) {
+                    ways.push(way);
+                }
+            }
         }
+        ways
+    }
+
+    /// Objects that exist and are not released whatever happened, with the condition of existing.
+    fn open_objects(&mut self, state: &State) -> Vec<(ObjectId, Term)> {
         let mut list = Vec::new();
         for i in 0..self.objects.len() {
-            let base = self.objects[i].base;
-            let live = self.pcs.simplify(&mut self.terms, state.pc, state.fact(base, Slot::Live));
-            let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
-            let gone = self.terms.or2(freed, escaped);
-            let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
-            if live != Terms::FALSE && !tested.is_disjoint(&self.outcomes_in(gone)) {
-                list.push(Doubtful { object: ObjectId(i as u32), live, gone });
+            let object = ObjectId(i as u32);
+            let live = state.fact(self.objects[i].base, Slot::Live);
+            let live = self.pcs.simplify(&mut self.terms, state.pc, live);
+            if live != Terms::FALSE && self.gone(state, object) != Terms::TRUE {
+                list.push((object, live));
             }
         }
         list
+    }
+
+    /// Released, or out of sight.
+    fn gone(&mut self, state: &State, object: ObjectId) -> Term {
+        let base = self.objects[object.0 as usize].base;
+        let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
+        let gone = self.terms.or2(freed, escaped);
+        self.pcs.simplify(&mut self.terms, state.pc, gone)
     }
 
     /// Symbols for the outcomes of calls.

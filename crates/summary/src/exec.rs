@@ -11,7 +11,7 @@ mod turns;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::leak::Lean;
-use crate::planted::Planted;
+use crate::planted::{Planted, PlantedIn};
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
@@ -58,6 +58,8 @@ pub struct Visit {
 pub struct Drop {
     pub seq: u32,
     pub pc: Pc,
+    /// On the paths of `pc`, the condition under which it happened.
+    pub when: Term,
     pub at: Place,
     /// What the place held before.
     pub old: Term,
@@ -145,8 +147,9 @@ pub struct Exec<'a> {
     pub(crate) counted: FxHashSet<Cell>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
-    /// Objects that the arguments hold at entry.
+    /// Objects that structs of others hold.
     pub planted: Vec<Planted>,
+    pub(crate) planted_in: Vec<PlantedIn>,
     /// What an earlier call of the function did.
     pub before: Option<Arc<Summary>>,
     /// Objects of that call: so many are the first.
@@ -224,6 +227,7 @@ impl<'a> Exec<'a> {
             counted: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
+            planted_in: Vec::new(),
             before: None,
             objects_before: 0,
             favours: FxHashMap::default(),
@@ -253,7 +257,9 @@ impl<'a> Exec<'a> {
     /// Runs the whole function.
     pub fn run(&mut self) {
         let mut state = State { pc: PathConditions::ROOT, mem: OrdMap::new() };
-        self.plant(&mut state);
+        for param in &self.function.params {
+            self.plant_in(&mut state, param.value);
+        }
         self.call_before(&mut state);
         let entry = Edge { state, phis: Vec::new(), loc: Loc::default(), jump: false };
         self.pending.entry(Body::ENTRY).or_default().push(entry);
@@ -334,6 +340,7 @@ impl<'a> Exec<'a> {
         let phis = block.insts.iter().filter_map(|&i| phi_result(&self.body.insts[i]));
         for (result, term) in phis.zip(edge.phis) {
             self.env[result.index()] = Some(term);
+            self.plant_in(&mut state, result);
         }
         let seq = self.tick();
         self.visits.push(Visit { seq, block: b, pc: state.pc, cond: None });
@@ -343,6 +350,9 @@ impl<'a> Exec<'a> {
             let goes_on = self.run_inst(i, &mut state);
             if let Some(thrown) = self.thrown.take() {
                 self.unwind(b, i, thrown);
+            }
+            if let Some(result) = self.body.insts[i].result {
+                self.plant_in(&mut state, result);
             }
             if !goes_on {
                 return;

@@ -284,7 +284,15 @@ impl Exec<'_> {
                 }
             }
             (Slot::Escaped, _) => self.escape_if(state, pointer, value),
-            (Slot::Epoch, _) => self.forget_contents(state, pointer, "", call.loc),
+            (Slot::Epoch, _) => {
+                let originals = self.copied_from(value);
+                if originals.is_empty() {
+                    self.forget_contents(state, pointer, "", call.loc);
+                }
+                for original in originals {
+                    self.move_contents(state, pointer, original, effect.at);
+                }
+            }
             (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}
         }
     }

@@ -226,7 +226,7 @@ impl Exec<'_> {
                 return;
             }
             let at = self.place(loc);
-            self.log_drop(state, old, cell, at, DropKind::Overwritten);
+            self.log_drop(state, Terms::TRUE, old, cell, at, DropKind::Overwritten);
         }
         let at = self.place(loc);
         self.written_at.insert(cell, at);

@@ -34,7 +34,7 @@ pub(crate) struct Lean {
 /// How often the condition of one object is widened before it is taken as held for good.
 const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
-const MAX_HELD_CONDITION: u32 = 400;
+const MAX_HELD_CONDITION: u32 = 4000;
 
 impl Exec<'_> {
     /// Candidates at all exits. `keeps_locals`: references in locals count (`main` returning).
@@ -369,7 +369,9 @@ impl Exec<'_> {
             let cond = match self.kind(base) {
                 BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
                 // One of the elements was released; which one holds the object is out of sight.
-                BaseKind::Pointee if elements.contains(&base) => Terms::TRUE,
+                BaseKind::Pointee if elements.contains(&base) && !self.is_planted_in(base) => {
+                    Terms::TRUE
+                }
                 BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
                 BaseKind::Pointee => {
                     let freed = state.fact(base, Slot::Freed);

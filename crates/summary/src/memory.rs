@@ -198,7 +198,7 @@ impl Exec<'_> {
     }
 
     /// A stored value read with another width.
-    fn resized(&mut self, t: Term, bits: u16) -> Term {
+    pub(crate) fn resized(&mut self, t: Term, bits: u16) -> Term {
         let have = self.terms.bits(t);
         if have == bits || have == 0 {
             return t;
@@ -317,16 +317,17 @@ impl Exec<'_> {
             return;
         }
         state.mem.remove(&(base, Slot::Last));
-        let bits = self.terms.bits(value);
-        let needs_old = weak || cond != Terms::TRUE || state.mem.contains_key(&(base, slot));
-        let old = if needs_old { Some(self.read(state, base, slot, bits)) } else { None };
-        let new = match old {
-            Some(old) if weak => self.terms.any([old, value]),
-            Some(old) => self.terms.ite(cond, value, old),
-            None => value,
+        let known = state.mem.get(&(base, slot)).copied();
+        let stays = weak || cond != Terms::TRUE;
+        let new = if stays {
+            let bits = known.map_or(0, |old| self.terms.bits(old)).max(self.terms.bits(value));
+            let (old, value) = (self.read(state, base, slot, bits), self.resized(value, bits));
+            if weak { self.terms.any([old, value]) } else { self.terms.ite(cond, value, old) }
+        } else {
+            value
         };
-        if let Some(old) = old {
-            self.log_drop(state, old, (base, slot), at, DropKind::Overwritten);
+        if let Some(old) = known {
+            self.log_drop(state, cond, old, (base, slot), at, DropKind::Overwritten);
             if self.terms.has_addr(old) && self.is_inside_structure(base) {
                 self.escape_if(state, old, cond);
             }
@@ -364,6 +365,7 @@ impl Exec<'_> {
     pub fn log_drop(
         &mut self,
         state: &State,
+        when: Term,
         old: Term,
         holder: (Base, Slot),
         at: Place,
@@ -371,7 +373,7 @@ impl Exec<'_> {
     ) {
         if self.terms.has_addr(old) {
             let seq = self.tick();
-            self.drops.push(Drop { seq, pc: state.pc, at, old, holder, kind });
+            self.drops.push(Drop { seq, pc: state.pc, when, at, old, holder, kind });
         }
     }
 

@@ -73,7 +73,7 @@ impl Exec<'_> {
                 };
                 let held = self.held_at(call, place, None, call.args.len(), state);
                 let held = held.first().copied();
-                let is_null = held.map_or(Terms::TRUE, |v| self.terms.is_null(v));
+                let is_null = held.map_or(Terms::TRUE, |v| self.is_zero(v, state));
                 let wanted = if null { is_null } else { self.terms.not(is_null) };
                 guard = self.terms.and2(guard, wanted);
             }
@@ -83,6 +83,20 @@ impl Exec<'_> {
             }
         }
         list
+    }
+
+    /// Whether an argument is zero. One that is computed, as sizes are, is so only where the path
+    /// says it: that a sum comes out as zero is arithmetic gone wrong, which the program does not
+    /// count on.
+    fn is_zero(&mut self, v: Term, state: &State) -> Term {
+        let zero = self.terms.is_null(v);
+        match self.terms.node(v) {
+            Node::Bin { .. } => {
+                let zero = self.pcs.simplify(&mut self.terms, state.pc, zero);
+                Terms::bool(zero == Terms::TRUE)
+            }
+            _ => zero,
+        }
     }
 
     fn fork_outcomes(

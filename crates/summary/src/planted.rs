@@ -1,58 +1,115 @@
-//! Objects that a function is taken to find in its arguments: a caller's struct with something in
-//! its fields.
+//! Objects that a function is taken to find in structs of others: in what it was given, and in what
+//! it finds on its way through lists and tables.
 
 use crate::exec::Exec;
 use crate::leak::Candidate;
+use crate::memory::Leaves;
 use crate::state::State;
-use crate::vocabulary::{Object, ObjectId, Site, Slot};
+use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot};
 use leakproof_guard::{Base, Term, Terms};
+use leakproof_ir::ValueId;
 use std::sync::Arc;
 
-/// An object in the field at `offset` of what a parameter points to, unless that is null.
+/// More objects than this are not planted in one run.
+const MAX_PLANTED: usize = 32;
+
+/// An object in the field at `offset` of what each of some values points to, unless that is null.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    pub param: u32,
+    pub values: Arc<[ValueId]>,
     pub offset: i64,
     pub trace: Arc<[Site]>,
     pub family: Arc<str>,
 }
 
+/// Where one object was planted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlantedIn {
+    owner: Base,
+    offset: i64,
+    object: ObjectId,
+}
+
 impl Exec<'_> {
-    /// The state at entry with all planted objects in their fields.
-    pub(crate) fn plant(&mut self, state: &mut State) {
-        for p in self.planted.clone() {
-            let Some(owner) = self.owner_of_planted(state, &p) else { continue };
-            let before = self.initial(state, owner, Slot::At(p.offset), 64);
-            let null = self.terms.is_null(before);
-            let there = self.terms.not(null);
-            let Planted { family, trace, .. } = p;
-            let id = self.add_object(|base| Object { base, family, trace, assumed: true });
-            let base = self.objects[id.0 as usize].base;
-            let pointer = self.terms.addr(base, 0);
-            let held = self.terms.ite(null, Terms::NULL, pointer);
-            state.mem.insert((base, Slot::Live), there);
-            state.mem.insert((owner, Slot::At(p.offset)), held);
+    /// Plants what the struct that `value` now points to is taken to hold.
+    pub(crate) fn plant_in(&mut self, state: &mut State, value: ValueId) {
+        if self.planted.is_empty() {
+            return;
+        }
+        for i in 0..self.planted.len() {
+            if self.planted[i].values.contains(&value) {
+                let planted = self.planted[i].clone();
+                for owner in self.structs_of_others(state, value) {
+                    self.plant(state, owner, &planted);
+                }
+            }
         }
     }
 
-    fn owner_of_planted(&mut self, state: &State, p: &Planted) -> Option<Base> {
-        let param = self.function.params.get(p.param as usize)?;
-        let pointer = self.value(state, param.value);
-        Some(self.pointee(pointer))
+    fn structs_of_others(&mut self, state: &State, value: ValueId) -> Vec<Base> {
+        let pointer = self.value(state, value);
+        let leaves = self.leaves(state, pointer).unwrap_or_default();
+        let owners = leaves.into_iter().filter_map(|leaf| match leaf.target {
+            Leaves::Cell(base, Slot::At(0)) if !leaf.any => Some(base),
+            _ => None,
+        });
+        owners.filter(|&base| self.kind(base) == BaseKind::Pointee).collect()
+    }
+
+    /// Plants an object in a struct, unless the field was looked at before.
+    fn plant(&mut self, state: &mut State, owner: Base, planted: &Planted) {
+        let cell = (owner, Slot::At(planted.offset));
+        if state.mem.contains_key(&cell) {
+            return;
+        }
+        let known = self.planted_in.iter().find(|p| (p.owner, p.offset) == (owner, planted.offset));
+        let object = match known {
+            Some(p) => p.object,
+            None if self.planted_in.len() >= MAX_PLANTED || self.was_read(state, cell) => return,
+            None => self.new_planted(owner, planted),
+        };
+        let before = self.initial(state, owner, cell.1, 64);
+        let null = self.terms.is_null(before);
+        let there = self.terms.not(null);
+        let base = self.objects[object.0 as usize].base;
+        let pointer = self.terms.addr(base, 0);
+        let held = self.terms.ite(null, Terms::NULL, pointer);
+        state.mem.insert((base, Slot::Live), there);
+        state.mem.insert(cell, held);
+    }
+
+    fn was_read(&self, state: &State, (base, slot): (Base, Slot)) -> bool {
+        let epoch = state.mem.get(&(base, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+        self.inits.contains_key(&(base, slot, epoch, 64))
+    }
+
+    fn new_planted(&mut self, owner: Base, planted: &Planted) -> ObjectId {
+        let Planted { family, trace, offset, .. } = planted.clone();
+        let object = self.add_object(|base| Object { base, family, trace, assumed: true });
+        self.planted_in.push(PlantedIn { owner, offset, object });
+        object
+    }
+
+    /// Whether a struct holds a planted object: every such struct has one of its own.
+    pub(crate) fn is_planted_in(&self, base: Base) -> bool {
+        self.planted_in.iter().any(|p| p.owner == base)
     }
 
     /// Where planted objects are lost because their struct is released.
     pub fn planted_candidates(&mut self) -> Vec<Candidate> {
-        let planted = self.planted.clone();
-        let mut list = self.candidates(false);
-        list.retain(|c| (c.object.0 as usize) < planted.len() && !self.is_ever_released(c.object));
-        for candidate in &mut list {
-            let ObjectId(i) = candidate.object;
+        let mut list = Vec::new();
+        for mut candidate in self.candidates(false) {
+            let planted = self.planted_in.iter().find(|p| p.object == candidate.object).copied();
+            let Some(planted) = planted.filter(|p| !self.is_ever_released(p.object)) else {
+                continue;
+            };
             let state = self.exits[candidate.exit].state.clone();
-            let lost = self.lost_with_owner(&state, candidate.object, &planted[i as usize]);
+            let lost = self.lost_with_owner(&state, planted);
             candidate.condition = self.terms.and2(candidate.condition, lost);
+            if candidate.condition != Terms::FALSE {
+                list.push(candidate);
+            }
         }
-        list.retain(|c| c.condition != Terms::FALSE);
         list
     }
 
@@ -63,12 +120,11 @@ impl Exec<'_> {
     }
 
     /// The struct is released, and its field still holds the object.
-    fn lost_with_owner(&mut self, state: &State, object: ObjectId, p: &Planted) -> Term {
-        let Some(owner) = self.owner_of_planted(state, p) else { return Terms::FALSE };
-        let pointer = self.terms.addr(self.objects[object.0 as usize].base, 0);
-        let held = self.read(state, owner, Slot::At(p.offset), 64);
+    fn lost_with_owner(&mut self, state: &State, planted: PlantedIn) -> Term {
+        let pointer = self.terms.addr(self.objects[planted.object.0 as usize].base, 0);
+        let held = self.read(state, planted.owner, Slot::At(planted.offset), 64);
         let still = self.terms.eq(held, pointer);
-        let freed = state.fact(owner, Slot::Freed);
+        let freed = state.fact(planted.owner, Slot::Freed);
         self.terms.and2(freed, still)
     }
 }

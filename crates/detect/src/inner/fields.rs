@@ -13,7 +13,7 @@ use leakproof_ir::{
 use leakproof_program::FuncRef;
 use leakproof_summary::{Place, Site};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A struct, the same in every unit that declares it alike.
@@ -28,32 +28,22 @@ pub struct Made {
     pub family: Arc<str>,
 }
 
-/// A parameter whose object the function itself releases.
+/// A function that itself releases structs which it did not make, and the values that point to such.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Destructor {
     pub function: FuncRef,
-    pub param: u32,
     pub of: StructName,
+    pub values: Arc<[ValueId]>,
 }
 
 /// What was seen of one field.
 #[derive(Default)]
 struct Seen {
-    made: Option<Made>,
+    made: BTreeSet<Made>,
     doubtful: bool,
     released_in: FxHashSet<FuncRef>,
     /// Functions that store a new object.
     refilled_in: FxHashSet<FuncRef>,
-}
-
-impl Seen {
-    /// Of all objects that the field was given the first in order is shown, whatever the order of
-    /// reading.
-    fn note(&mut self, made: Made) {
-        if self.made.as_ref().is_none_or(|known| made < *known) {
-            self.made = Some(made);
-        }
-    }
 }
 
 #[derive(Default)]
@@ -61,6 +51,8 @@ pub struct Survey {
     fields: BTreeMap<Field, Seen>,
     /// Structs that are copied as a whole: their fields are held twice.
     copied: FxHashSet<StructName>,
+    /// Structs that are elements of arrays: a pointer to one is a pointer to many.
+    elements: FxHashSet<StructName>,
     owner_released_in: FxHashSet<(StructName, FuncRef)>,
     pub destructors: Vec<Destructor>,
 }
@@ -76,15 +68,18 @@ impl Survey {
         survey
     }
 
-    /// The fields of a struct that own, with one of the objects that they were given.
-    pub fn owning(&self, of: &StructName) -> Vec<(u64, Made)> {
-        if self.copied.contains(of) {
+    /// The fields of a struct that own, each with the first of the objects that it was given by
+    /// somebody whom `counts` lets pass.
+    pub fn owning(&self, of: &StructName, counts: impl Fn(&Made) -> bool) -> Vec<(u64, &Made)> {
+        if self.copied.contains(of) || self.elements.contains(of) {
             return Vec::new();
         }
         let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
         fields
             .filter(|(_, seen)| !seen.doubtful && !self.is_emptied_apart(of, seen))
-            .filter_map(|((_, offset), seen)| Some((*offset, seen.made.clone()?)))
+            .filter_map(|((_, offset), seen)| {
+                Some((*offset, seen.made.iter().find(|m| counts(m))?))
+            })
             .collect()
     }
 
@@ -139,8 +134,18 @@ impl<'a> Reader<'a> {
     }
 
     fn index(&mut self) {
+        for param in &self.function.params {
+            if let Some(ty) = param.ty {
+                self.note_declared(param.value, ty);
+            }
+        }
         for (id, inst) in self.insts() {
             inst.kind.for_each_operand(|v| self.uses.entry(v).or_default().push(id));
+            if let (InstKind::Load { ptr, .. }, Some(result)) = (&inst.kind, inst.result)
+                && let Some(ty) = self.type_at(*ptr)
+            {
+                self.note_declared(result, ty);
+            }
             if let InstKind::Offset { base, offset, indices, ty: Some(ty) } = &inst.kind
                 && let Some(name) = struct_name(self.module, *ty)
             {
@@ -168,6 +173,33 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A pointer that was declared as one to a struct.
+    fn note_declared(&mut self, pointer: ValueId, ty: TypeId) {
+        match self.module.types[ty] {
+            SourceType::Const { of } => self.note_declared(pointer, of),
+            SourceType::Pointer { to } => {
+                if let Some(name) = struct_name(self.module, to) {
+                    self.note_pointee(pointer, to, &name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is declared at an address: a global, or a member of a struct.
+    fn type_at(&self, address: ValueId) -> Option<TypeId> {
+        match self.function.values[address].kind {
+            ValueKind::Global(g, 0) => self.module.globals[g].ty,
+            ValueKind::Inst(id) => match &self.inst(id).kind {
+                InstKind::Offset { offset, indices, ty: Some(ty), .. } if indices.is_empty() => {
+                    field_type(self.module, *ty, u64::try_from(*offset).ok()?)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn pointee(&self, pointer: &ValueId) -> Option<&StructName> {
         self.pointees.get(pointer).map(|(_, name)| name)
     }
@@ -185,6 +217,13 @@ impl<'a> Reader<'a> {
                     survey.copied.extend(copied.cloned());
                 }
                 InstKind::Call { callee, args, .. } => self.read_release(survey, callee, args),
+                InstKind::Offset { base, offset, indices, .. } => {
+                    let known = self.pointees.get(base).filter(|(size, _)| {
+                        i64::try_from(*size) == Ok(*offset)
+                            || indices.iter().any(|i| i.scale == *size as i64)
+                    });
+                    survey.elements.extend(known.map(|(_, name)| name.clone()));
+                }
                 _ => {}
             }
         }
@@ -214,7 +253,9 @@ impl<'a> Reader<'a> {
             InstKind::Call { callee, args, .. } => {
                 for n in (0..args.len()).filter(|&n| args[n] == address) {
                     match self.calls.stored_by_call(self.place(inst), self.me.module, callee, n) {
-                        Some(made) => survey.field(field).note(made),
+                        Some(made) => {
+                            survey.field(field).made.insert(made);
+                        }
                         None => survey.field(field).doubtful = true,
                     }
                 }
@@ -294,7 +335,7 @@ impl<'a> Reader<'a> {
                 match made.filter(|_| self.has_one_holder(v)) {
                     Some(made) => {
                         let seen = survey.field(field);
-                        seen.note(made);
+                        seen.made.insert(made);
                         seen.refilled_in.insert(self.me);
                     }
                     None => survey.field(field).doubtful = true,
@@ -330,13 +371,26 @@ impl<'a> Reader<'a> {
                 continue;
             }
             survey.owner_released_in.insert((of.clone(), self.me));
-            if let ValueKind::Param(param) = self.function.values[*arg].kind
-                && self.calls.is_plain_release(self.me.module, callee, n)
-            {
-                let of = of.clone();
-                survey.destructors.push(Destructor { function: self.me, param, of });
+            if !self.is_made_here(*arg) && self.calls.is_plain_release(self.me.module, callee, n) {
+                let (of, values) = (of.clone(), self.pointers_to(of));
+                survey.destructors.push(Destructor { function: self.me, of, values });
             }
         }
+    }
+
+    /// Whether a pointer is the result of a call that makes a new object.
+    fn is_made_here(&self, pointer: ValueId) -> bool {
+        let ValueKind::Inst(id) = self.function.values[pointer].kind else { return false };
+        let inst = self.inst(id);
+        let InstKind::Call { callee, .. } = &inst.kind else { return false };
+        self.calls.made_by_call(self.place(inst), self.me.module, callee).is_some()
+    }
+
+    fn pointers_to(&self, of: &StructName) -> Arc<[ValueId]> {
+        let all = self.pointees.iter().filter(|(_, (_, name))| name == of);
+        let mut values: Vec<ValueId> = all.map(|(v, _)| *v).collect();
+        values.sort_unstable();
+        values.into()
     }
 
     fn place(&self, inst: &Inst) -> Place {
@@ -365,14 +419,16 @@ fn struct_size(module: &Module, ty: TypeId) -> u64 {
     }
 }
 
-fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
+fn field_type(module: &Module, ty: TypeId, at: u64) -> Option<TypeId> {
     match &module.types[ty] {
-        SourceType::Const { of } => is_pointer_field(module, *of, at),
-        SourceType::Struct { fields, .. } => {
-            fields.iter().any(|f| f.offset == at && is_pointer(module, f.ty))
-        }
-        _ => false,
+        SourceType::Const { of } => field_type(module, *of, at),
+        SourceType::Struct { fields, .. } => fields.iter().find(|f| f.offset == at).map(|f| f.ty),
+        _ => None,
     }
+}
+
+fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
+    field_type(module, ty, at).is_some_and(|ty| is_pointer(module, ty))
 }
 
 fn is_pointer(module: &Module, ty: TypeId) -> bool {

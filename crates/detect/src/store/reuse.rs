@@ -14,7 +14,7 @@ use super::{Store, result};
 use crate::component::{Env, Known, Outcome, Round};
 use crate::pairs::{self, Pair};
 use leakproof_findings::Finding;
-use leakproof_ir::{Callee, InstKind};
+use leakproof_ir::{Callee, Entity, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
 use leakproof_summary::{NewObject, Planted, Summary};
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,8 @@ impl<'a> Reuse<'a> {
         let summary = Summary { objects: objects.collect(), ..Summary::default() };
         text.extend(Wire::store(&self.names, &summary)?.hash()?);
         for p in planted {
-            text.extend(p.param.to_le_bytes());
+            text.extend((p.values.len() as u32).to_le_bytes());
+            text.extend(p.values.iter().flat_map(|v| (v.index() as u32).to_le_bytes()));
             text.extend(p.offset.to_le_bytes());
         }
         Some(hash(&text))

@@ -74,7 +74,11 @@ impl Exec<'_> {
                     let (x, y) = (left.unwrap_or(Terms::NULL), right.unwrap_or(Terms::NULL));
                     self.terms.choose(chooser, x, y)
                 }
-                (Some(x), Some(y)) => self.terms.ite(chooser, x, y),
+                (Some(x), Some(y)) => {
+                    let bits = self.terms.bits(x).max(self.terms.bits(y));
+                    let (x, y) = (self.resized(x, bits), self.resized(y, bits));
+                    self.terms.ite(chooser, x, y)
+                }
                 (Some(x), None) => match self.untouched(b, cell, x) {
                     Some(y) => self.terms.ite(chooser, x, y),
                     None => x,

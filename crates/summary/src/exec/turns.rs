@@ -10,9 +10,12 @@ use crate::cfg::LoopId;
 use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Slot, What};
-use leakproof_guard::{Node, Term, Terms, signed_limits};
+use leakproof_guard::{Base, Node, Op, Term, Terms, signed_limits};
 use leakproof_ir::{BlockId, InstKind, Loc, ValueId, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A pointer goes no more steps than this: so many bytes have no object.
+const MAX_STEPS: i64 = 1 << 40;
 
 impl Exec<'_> {
     pub(super) fn run_loop(&mut self, l: LoopId) {
@@ -181,18 +184,25 @@ impl Exec<'_> {
             }
             Node::Addr { base, offset } => match old.map(|o| self.terms.node(o).clone()) {
                 Some(Node::Addr { base: b0, offset: o0 }) if b0 == base && o0 != offset => {
-                    let stride = (offset - o0).unsigned_abs().min(1 << 20) as u32;
-                    let index = self.opaque(64, What::Loop, "", loc);
-                    self.terms.elem(base, o0, stride, index)
+                    self.steps_from(base, o0, offset - o0, loc)
                 }
                 _ if self.terms.as_pointee(base).is_some_and(|p| old == Some(p)) => {
-                    let index = self.opaque(64, What::Loop, "", loc);
-                    self.terms.elem(base, 0, offset.unsigned_abs().min(1 << 20) as u32, index)
+                    self.steps_from(base, 0, offset, loc)
                 }
                 _ => t,
             },
             _ => t,
         }
+    }
+
+    /// A pointer that went some steps on from where it was, at least one.
+    fn steps_from(&mut self, base: Base, start: i64, step: i64, loc: Loc) -> Term {
+        let stride = step.unsigned_abs().min(1 << 20) as u32;
+        let range = if step > 0 { (1, MAX_STEPS) } else { (-MAX_STEPS, -1) };
+        let number = self.symbol_in(64, Some(range), What::Loop, "", loc);
+        let stride_term = self.terms.int(64, u64::from(stride));
+        let bytes = self.terms.bin(Op::Mul, number, stride_term);
+        self.terms.elem(base, start, stride, bytes)
     }
 
     /// Whether a value is the result of arithmetic on something that was loaded.

@@ -6,7 +6,7 @@ use super::{Leaf, Leaves};
 use crate::exec::Exec;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, What};
-use leakproof_guard::{Base, Node, Term, Terms};
+use leakproof_guard::{Base, Term, Terms};
 
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
@@ -46,6 +46,28 @@ impl Exec<'_> {
                     self.copy_every(state, dst_base, src_base, at);
                 }
             }
+            if dst_off == 0 && len.is_none_or(|n| n > MAX_COPY) {
+                self.inherit(state, dst_base, &from);
+            }
+        }
+    }
+
+    /// What is unwritten in `to` is what was unwritten in the objects that were copied there.
+    fn inherit(&mut self, state: &mut State, to: Base, from: &[Leaf]) {
+        for leaf in from {
+            let Leaves::Cell(from, Slot::At(0)) = leaf.target else { continue };
+            if from == to {
+                continue;
+            }
+            let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+            let original = self.terms.addr(from, 0);
+            let copied = self.terms.tuple(vec![original, old]);
+            let before = state.mem.get(&(to, Slot::Epoch)).copied();
+            let epoch = match before.filter(|_| leaf.cond != Terms::TRUE) {
+                Some(other) => self.terms.choose(leaf.cond, copied, other),
+                None => copied,
+            };
+            state.mem.insert((to, Slot::Epoch), epoch);
         }
     }
 
@@ -167,20 +189,6 @@ impl Exec<'_> {
         let from = self.leaves(state, src).unwrap_or_default();
         if from.iter().any(|leaf| leaf.any) {
             self.escape_contents(state, &from, None);
-        }
-        let Node::Addr { base: to, offset: 0 } = *self.terms.node(dst) else { return };
-        for leaf in from {
-            if let Leaves::Cell(from, Slot::At(0)) = leaf.target {
-                let old = state.mem.get(&(from, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
-                let original = self.terms.addr(from, 0);
-                let copied = self.terms.tuple(vec![original, old]);
-                let before = state.mem.get(&(to, Slot::Epoch)).copied();
-                let epoch = match before.filter(|_| leaf.cond != Terms::TRUE) {
-                    Some(other) => self.terms.choose(leaf.cond, copied, other),
-                    None => copied,
-                };
-                state.mem.insert((to, Slot::Epoch), epoch);
-            }
         }
     }
 }

@@ -9,7 +9,7 @@ use leakproof_ir::InstId;
 use rustc_hash::FxHashSet;
 
 /// A condition of escape that is larger than this is taken as met.
-const MAX_ESCAPE_CONDITION: u32 = 80;
+const MAX_ESCAPE_CONDITION: u32 = 1000;
 /// Objects of callers that escape are followed as far as this many dereferences away.
 pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
 /// How deep contents escape with their owner.
@@ -75,8 +75,10 @@ impl Exec<'_> {
         self.written_at.insert((base, Slot::Freed), at);
         self.frees.push((inst, base));
         let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
+        let alive = self.terms.not(old);
+        let now = self.terms.and2(when, alive);
         for (slot, value) in inner {
-            self.log_drop(state, value, (base, slot), at, DropKind::OwnerFreed);
+            self.log_drop(state, now, value, (base, slot), at, DropKind::OwnerFreed);
         }
     }
 
