@@ -75,6 +75,12 @@ impl ProgramMap {
         self.block(self.branch_block(id)?).branch.as_ref()
     }
 
+    /// The values that a switch tells apart.
+    pub fn cases(&self, id: u32) -> Vec<u64> {
+        let cases = self.branch(id).and_then(|b| b.cases.as_ref());
+        cases.into_iter().flatten().flatten().copied().collect()
+    }
+
     /// The block that a call is in.
     pub fn call_block(&self, id: u32) -> Option<Block> {
         self.calls.get(&id).copied()

@@ -2,7 +2,7 @@
 //! with it, directly or through others.
 
 use crate::trace::Trace;
-use leakproof_rt::abi::{Node, event, op};
+use leakproof_rt::abi::{Event, Node, event, op};
 use leakproof_smt::{Claim, children};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -24,22 +24,17 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub fn of(trace: &Trace) -> Self {
+    /// `cases` gives the values of a switch, by its number.
+    pub fn of(trace: &Trace, cases: impl Fn(u32) -> Vec<u64>) -> Self {
         let mut variables = Variables::default();
         let mut facts = Self { list: Vec::new(), of_variable: FxHashMap::default() };
         // The same condition again says nothing new, but it may be asked about.
         for (event, e) in trace.events.iter().enumerate().filter(|(_, e)| e.node != 0) {
-            let value = match e.kind {
-                event::BRANCH | event::LIBRARY => u64::from(e.taken != 0),
-                event::ASSERT => 1,
-                event::SWITCH => match trace.nodes.get(e.node as usize) {
-                    Some(node) => node.value,
-                    None => continue,
-                },
-                _ => continue,
-            };
-            let claim = Claim { node: e.node, value, equal: true };
-            facts.add(Fact { event, claim, variables: variables.of(&trace.nodes, e.node) });
+            let set = variables.of(&trace.nodes, e.node);
+            for (value, equal) in held(trace, e, &cases) {
+                let claim = Claim { node: e.node, value, equal };
+                facts.add(Fact { event, claim, variables: set.clone() });
+            }
         }
         facts
     }
@@ -75,7 +70,22 @@ impl Facts {
         }
         let mut said = FxHashSet::default();
         let all = self.list.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(f, _)| f);
-        all.filter(|f| said.insert((f.claim.node, f.claim.value))).collect()
+        all.filter(|f| said.insert((f.claim.node, f.claim.value, f.claim.equal))).collect()
+    }
+}
+
+/// What an event says about its node: values that it has or has not.
+fn held(trace: &Trace, e: &Event, cases: impl Fn(u32) -> Vec<u64>) -> Vec<(u64, bool)> {
+    match e.kind {
+        event::BRANCH | event::LIBRARY => vec![(u64::from(e.taken != 0), true)],
+        event::ASSERT => vec![(1, true)],
+        // The default is where all values go that are no case: the run's is only one of them.
+        event::SWITCH if e.taken == 0 => cases(e.id).into_iter().map(|v| (v, false)).collect(),
+        event::SWITCH => {
+            let node = trace.nodes.get(e.node as usize);
+            node.map(|n| (n.value, true)).into_iter().collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -130,7 +140,6 @@ impl Variables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leakproof_rt::abi::Event;
 
     fn node(op: u8, bits: u8, a: u32, b: u32) -> Node {
         Node { op, bits, pad: 0, a, b, c: 0, value: 0 }
@@ -149,10 +158,25 @@ mod tests {
         ];
         let branch = |node| Event { kind: event::BRANCH, node, ..Event::default() };
         let events = vec![branch(4), branch(5), branch(4), branch(6), branch(4)];
-        let facts = Facts::of(&Trace { nodes, events, ..Trace::default() });
+        let facts = Facts::of(&Trace { nodes, events, ..Trace::default() }, |_| Vec::new());
         let before = |event| facts.relevant(event).iter().map(|f| f.event).collect::<Vec<_>>();
         assert_eq!(before(4), [0, 3]);
         assert_eq!(before(1), [0usize; 0]);
         assert_eq!(*facts.variables_at(4), [7, 8]);
+    }
+
+    #[test]
+    fn the_default_of_a_switch_leaves_other_values_open() {
+        let nodes = vec![Node::default(), Node { value: 65, ..node(op::VAR, 8, 7, 0) }];
+        let switch = |taken| Event { kind: event::SWITCH, node: 1, taken, ..Event::default() };
+        let claims = |taken| {
+            let events = vec![switch(taken), switch(0)];
+            let trace = Trace { nodes: nodes.clone(), events, ..Trace::default() };
+            let facts = Facts::of(&trace, |_| vec![3, 4]);
+            let known = facts.relevant(1);
+            known.iter().map(|f| (f.claim.value, f.claim.equal)).collect::<Vec<_>>()
+        };
+        assert_eq!(claims(0), [(3, false), (4, false)]);
+        assert_eq!(claims(1), [(65, true)]);
     }
 }

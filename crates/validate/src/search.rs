@@ -291,7 +291,8 @@ impl<'a> Search<'a> {
                 Some(input)
             }
             Change::Decide(claims) => {
-                let facts = record.facts.get_or_init(|| Facts::of(&record.trace));
+                let cases = |id| self.map.cases(id);
+                let facts = record.facts.get_or_init(|| Facts::of(&record.trace, cases));
                 let facts = facts.relevant(open.candidate.event);
                 let bounds = |v| record.input.bounds(v);
                 if let Some(values) = guess(&record.trace.nodes, &facts, claims, &bounds) {

@@ -78,7 +78,7 @@ fn injections() -> Result<BTreeMap<String, Vec<Injection>>> {
     Ok(all)
 }
 
-/// A copy whose database names the copy.
+/// A copy whose databases name the copy.
 fn copy(folder: &Path) -> Result<PathBuf> {
     let folder = std::fs::canonicalize(folder)?;
     let to = work_folder().join("injected");
@@ -92,8 +92,12 @@ fn copy(folder: &Path) -> Result<PathBuf> {
     let to = std::fs::canonicalize(to)?;
     let database = to.join("compile_commands.json");
     let text = std::fs::read_to_string(&database).context("no compile_commands.json")?;
-    let text = text.replace(&folder.display().to_string(), &to.display().to_string());
-    std::fs::write(&database, text)?;
+    let moved = |text: &str| text.replace(&folder.display().to_string(), &to.display().to_string());
+    std::fs::write(&database, moved(&text))?;
+    let links = to.join("link_commands.json");
+    if let Ok(text) = std::fs::read_to_string(&links) {
+        std::fs::write(&links, moved(&text))?;
+    }
     Ok(to)
 }
 

@@ -167,21 +167,29 @@ fn page(rows: &[(String, Row)]) -> Result<String> {
             cost.guessed,
         )?;
     }
+    let over = |least: f64| {
+        let grows = |cost: fn(&Cost) -> f64| growth(rows, least, cost);
+        format!(
+            "linking, points-to and call graph together {}, points-to alone {}, effects {}",
+            grows(Cost::total),
+            grows(|c| c.points_to),
+            grows(|c| c.effects)
+        )
+    };
     writeln!(
         out,
-        "\nLeast squares on logarithms over the programs whose cost the clock can measure (0.05 s and more): \
-         linking, points-to and call graph grow as instructions to the power of {}, points-to alone {}, \
-         effects {}.",
-        growth(rows, Cost::total),
-        growth(rows, |c| c.points_to),
-        growth(rows, |c| c.effects),
+        "\nThe cost grows as instructions to a power of (least squares on logarithms), over the programs that cost \
+         0.05 s and more: {}. Over all programs: {}; small programs of few pointers cost next to nothing, which \
+         makes that one steeper.",
+        over(0.05),
+        over(0.0)
     )?;
     Ok(out)
 }
 
-/// The exponent of the growth over programs whose cost the clock can measure.
-fn growth(rows: &[(String, Row)], cost: impl Fn(&Cost) -> f64) -> String {
+/// The exponent of the growth over programs of at least this cost.
+fn growth(rows: &[(String, Row)], least: f64, cost: fn(&Cost) -> f64) -> String {
     let points = rows.iter().map(|(_, r)| (r.cost.instructions as f64, cost(&r.cost)));
-    let law = power_law(points.filter(|&(_, cost)| cost >= 0.05));
+    let law = power_law(points.filter(|&(_, cost)| cost >= least));
     law.map_or("(too few)".to_owned(), |l| format!("{:.2}", l.exponent))
 }

@@ -13,7 +13,7 @@ use leakproof_validate::{
     Input, Options, RunOptions, SourceUnit, Sources, Tools, Validator, Warning, default_seeds,
 };
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
