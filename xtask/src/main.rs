@@ -1,7 +1,7 @@
 //! Developer tasks, run with `cargo xtask TASK`.
 //!
 //!     cargo xtask bench frontend [PROJECT...]   docs/benchmarks/frontend.md from a real run
-//!     cargo xtask bench program [PROJECT...]    docs/benchmarks/program.md from a real run
+//!     cargo xtask bench program [PROGRAM...]    docs/benchmarks/program.md from a real run
 //!     cargo xtask bench validate                docs/benchmarks/validate.md from a real run
 //!     cargo xtask bench injected FOLDER [PROGRAM...]  docs/benchmarks/injected.md from a real run
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
-        ["bench", "program", projects @ ..] => bench::program::run(projects),
+        ["bench", "program", rest @ ..] => bench::program::run(rest),
         ["bench", "validate"] => bench::validate::run(),
         ["bench", "injected", folder, programs @ ..] => bench::injected::run(folder, programs),
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
@@ -32,8 +32,8 @@ fn main() -> Result<()> {
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
-            "usage: cargo xtask (bench frontend|program [PROJECT...] | bench validate | \
-             bench injected FOLDER [PROGRAM...] | bench scale|peers|inject|fix [PROGRAM...] \
+            "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
+             bench injected FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

@@ -89,3 +89,42 @@ fn a_watched_build_is_ended() {
     }
     assert_eq!(files_below(&s.temp(), ""), 0);
 }
+
+/// Processes that run a program out of one of the scratch folders of process `id`.
+fn scratch_processes(id: u32) -> usize {
+    let mark = format!("leakproof-build-{id}-");
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let programs = entries.filter_map(|e| std::fs::read_link(e.path().join("exe")).ok());
+    programs.filter(|p| p.to_string_lossy().contains(&mark)).count()
+}
+
+fn scratch_folders(id: u32) -> usize {
+    let bases = ["/dev/shm".into(), std::env::temp_dir()];
+    let entries = bases.iter().flat_map(|b| std::fs::read_dir(b).into_iter().flatten().flatten());
+    let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
+    let own = |n: &String| n.starts_with("leakproof-") && n.contains(&format!("-{id}-"));
+    names.filter(own).count()
+}
+
+#[test]
+fn validated_programs_are_ended() {
+    let s = Sandbox::new();
+    // It does not end when asked to, and neither does the child whose parent is gone.
+    s.write(
+        "stays.c",
+        "#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+         int main(void)\n{\n    char *p = malloc(4);\n    signal(SIGTERM, SIG_IGN);\n\
+         \x20   signal(SIGINT, SIG_IGN);\n    signal(SIGHUP, SIG_IGN);\n\
+         \x20   if (fork() == 0 && fork() != 0)\n        _exit(0);\n\
+         \x20   for (;;)\n        sleep(1);\n    free(p);\n}\n",
+    );
+    let mut command = s.command();
+    command.args(["validate", "stays.c", "--warning", "alloc=stays.c:6,leak=stays.c:13"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let id = child.id();
+    wait_for("a run with its children", || scratch_processes(id) >= 2);
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    wait_for("the end of the program", || scratch_processes(id) == 0);
+    assert_eq!(scratch_folders(id), 0);
+}

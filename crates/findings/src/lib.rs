@@ -120,6 +120,12 @@ pub enum Verdict {
 pub struct Validation {
     /// One sentence.
     pub reason: String,
+    /// What the verdict rests on, in a word: `infeasible-path`, say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Of an infeasible path: the branches that exclude each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub core: Vec<String>,
     /// Of a MUST-LEAK: `lost-at-point`, `lost-later` or `still-referenced`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qualifier: Option<String>,

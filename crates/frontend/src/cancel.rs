@@ -4,7 +4,7 @@
 //! a temporary file comes into being only under the lock and never after `interrupt`; `interrupt`
 //! returns only when all children were told to end and all temporary files are removed.
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -33,6 +33,7 @@ pub fn interrupt() {
         live.interrupted = true;
         for &child in &live.children {
             end_tree(child);
+            end_own_group(child);
         }
         for path in &live.temporaries {
             remove(path);
@@ -59,6 +60,15 @@ fn end_tree(root: u32) {
             // It may have ended by itself in the meantime.
             kill_process(pid, Signal::TERM).unwrap_or(());
         }
+    }
+}
+
+/// A child that was made to lead a group is a program of the user's that may refuse to end, and whose own
+/// children may have lost their parent: nobody asks them.
+fn end_own_group(child: u32) {
+    let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return };
+    if getpgid(Some(pid)) == Ok(pid) {
+        kill_process_group(pid, Signal::KILL).unwrap_or(());
     }
 }
 

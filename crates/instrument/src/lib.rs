@@ -14,6 +14,7 @@ mod llvm;
 mod marks;
 mod shadow;
 mod survey;
+mod words;
 
 pub use error::InstrumentError;
 

@@ -157,6 +157,19 @@ impl Module {
         list
     }
 
+    pub fn globals(self) -> Vec<Value> {
+        let mut all = Vec::new();
+        // SAFETY: the list of a valid module.
+        unsafe {
+            let mut global = LLVMGetFirstGlobal(self.raw);
+            while !global.is_null() {
+                all.push(Value(global));
+                global = LLVMGetNextGlobal(global);
+            }
+        }
+        all
+    }
+
     pub fn function(self, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: null means absent.
@@ -355,6 +368,44 @@ impl Value {
                 return None;
             }
             Some(LLVMConstIntGetZExtValue(self.0))
+        }
+    }
+
+    /// What a global variable of this unit holds at the start.
+    pub fn initial(self) -> Option<Value> {
+        // SAFETY: asked of a global variable only; null means that there is none.
+        unsafe {
+            if LLVMIsAGlobalVariable(self.0).is_null() {
+                return None;
+            }
+            let value = LLVMGetInitializer(self.0);
+            (!value.is_null()).then_some(Value(value))
+        }
+    }
+
+    /// The text of an array of characters, without the zero at its end.
+    pub fn as_text(self) -> Option<String> {
+        // SAFETY: asked of constant strings only, whose length LLVM gives.
+        unsafe {
+            if LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0
+            {
+                return None;
+            }
+            let mut length = 0;
+            let start = LLVMGetAsString(self.0, &raw mut length);
+            Some(text(start, length).trim_end_matches('\0').to_owned())
+        }
+    }
+
+    /// Part of a constant array or struct.
+    pub fn part(self, index: u32) -> Option<Value> {
+        // SAFETY: asked of aggregates only; null means that there is no such part.
+        unsafe {
+            let other = LLVMIsAConstantArray(self.0).is_null()
+                && LLVMIsAConstantStruct(self.0).is_null()
+                && LLVMIsAConstantAggregateZero(self.0).is_null();
+            let part = if other { return None } else { LLVMGetAggregateElement(self.0, index) };
+            (!part.is_null()).then_some(Value(part))
         }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: numbers are given in the order of the code, so that the same unit always gets the same.
 
 use crate::llvm::{Block, Module, Value};
+use crate::words;
 use leakproof_rt::abi::{LOCAL_BITS, MAX_LOCAL};
 use leakproof_rt::map::{BlockMap, BranchMap, CallMap, FunctionMap, Position, UnitMap};
 use llvm_sys::LLVMOpcode;
@@ -33,6 +34,8 @@ impl Survey {
                 survey.map.functions.push(drawn);
             }
         }
+        survey.map.options = words::options(module);
+        survey.map.words = words::of_tables(module);
         if survey.next > MAX_LOCAL {
             survey.map.notes.push("the unit has too many branches; some are not seen".to_owned());
         }
@@ -59,6 +62,7 @@ impl Survey {
             internal: function.is_internal(),
             address_taken: function.users().iter().any(escapes),
             parameters: function.parameters().len() as u32,
+            words: words::of_function(function),
             blocks: blocks.iter().map(|b| self.block(*b, &index)).collect(),
         }
     }

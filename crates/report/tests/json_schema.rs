@@ -33,6 +33,8 @@ fn complete() -> Report {
     report.leaks[0].resource = true;
     report.leaks[0].validation = Some(Validation {
         reason: "a run reaches the leak".into(),
+        cause: Some("infeasible-path".into()),
+        core: vec!["a.c:3 (true)".into()],
         qualifier: Some("lost-at-point".into()),
         witness: Some("leakproof-witnesses/1".into()),
         runs: 3,

@@ -1,7 +1,7 @@
 //! The runtime of validated programs, and the formats it shares with the tool.
 //!
-//! Two faces. As a library of the tool it is only `abi` (layout of traces and configurations) and
-//! `map` (what the instrumenter tells about a program). With the feature `runtime` it is also the code
+//! Two faces. As a library of the tool it is only `abi` (layout of traces and configurations),
+//! `compute` (what expressions mean) and `map` (what the instrumenter tells about a program). With the feature `runtime` it is also the code
 //! that runs inside the instrumented program: shadow memory, expressions, object tracking, failing
 //! calls. Crate `validate` compiles that by itself, without the standard library, into an archive that
 //! instrumented programs are linked with. Invariant: the runtime never changes what the program
@@ -14,6 +14,7 @@
 )]
 
 pub mod abi;
+pub mod compute;
 #[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "runtime")]

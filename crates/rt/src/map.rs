@@ -11,6 +11,12 @@ pub struct UnitMap {
     /// Absolute paths of source files; other parts refer to them by position.
     pub files: Vec<String>,
     pub functions: Vec<FunctionMap>,
+    /// Options that the unit asks `getopt` and relatives for.
+    #[serde(default)]
+    pub options: Vec<OptionMap>,
+    /// Words in constant tables.
+    #[serde(default)]
+    pub words: Vec<String>,
     /// What could not be instrumented, for the user.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -24,7 +30,18 @@ pub struct FunctionMap {
     /// May be called through a pointer.
     pub address_taken: bool,
     pub parameters: u32,
+    /// Words that its calls are given.
+    #[serde(default)]
+    pub words: Vec<String>,
     pub blocks: Vec<BlockMap>,
+}
+
+/// One option of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OptionMap {
+    /// As it stands on the command line: `-x` or `--name`.
+    pub name: String,
+    pub takes_value: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -115,7 +115,8 @@ impl Walk<'_> {
             (e.kind, e.id, e.taken).hash(&mut self.hasher);
             match e.kind {
                 event::PROGRESS => self.progress = e.aux as usize,
-                event::LEAK_POINT => self.after = true,
+                // Passed before there was an object, it says nothing.
+                event::LEAK_POINT => self.after |= e.aux > 0,
                 _ => {}
             }
         }

@@ -52,6 +52,14 @@ impl ProgramMap {
         0..self.places.len() as Block
     }
 
+    /// Every function with a body: its unit, its number there, its first block.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, Block)> {
+        let units = self.first.iter().enumerate();
+        let all =
+            units.flat_map(|(u, starts)| starts.iter().enumerate().map(move |(f, b)| (u, f, *b)));
+        all.filter(|(u, f, _)| !self.units[*u].functions[*f].blocks.is_empty())
+    }
+
     /// The file of a position in the unit of `block`.
     pub fn file(&self, block: Block, at: Position) -> &str {
         let (u, _, _) = self.places[block as usize];
@@ -65,6 +73,12 @@ impl ProgramMap {
 
     pub fn branch(&self, id: u32) -> Option<&BranchMap> {
         self.block(self.branch_block(id)?).branch.as_ref()
+    }
+
+    /// The values that a switch tells apart.
+    pub fn cases(&self, id: u32) -> Vec<u64> {
+        let cases = self.branch(id).and_then(|b| b.cases.as_ref());
+        cases.into_iter().flatten().flatten().copied().collect()
     }
 
     /// The block that a call is in.

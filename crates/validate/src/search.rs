@@ -7,17 +7,20 @@
 use crate::candidates::{Candidate, Change, Goals, candidates};
 use crate::clock::Clock;
 use crate::error::ValidateError;
+use crate::feasibility::Feasibility;
+use crate::guess::guess;
 use crate::input::Input;
 use crate::map::ProgramMap;
-use crate::relevance::relevant;
+use crate::relevance::{Fact, Facts};
 use crate::run::Runner;
-use crate::target::Target;
+use crate::target::{PathElement, Target};
 use crate::trace::{Fate, Trace};
-use crate::verdict::{Outcome, Qualifier, SearchStats};
+use crate::verdict::{Cause, Outcome, Qualifier, SearchStats};
 use leakproof_findings::Verdict;
-use leakproof_rt::abi::{event, mark, state};
+use leakproof_rt::abi::{Event, event, mark, state};
 use leakproof_smt::{Claim, Limits, TraceAnswer, solve_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,6 +62,7 @@ struct Record {
     trace: Trace,
     /// It took some branch as no run before.
     has_news: bool,
+    facts: OnceCell<Facts>,
 }
 
 struct Open {
@@ -109,9 +113,7 @@ pub struct Search<'a> {
     /// Some trace did not hold all there was.
     partial: bool,
     points: u64,
-    /// Answers to "can the next element be taken": contradictions of path elements only, and others.
-    infeasible: FxHashMap<usize, (u64, Vec<String>)>,
-    undecided: FxHashMap<usize, u64>,
+    feasibility: Feasibility,
 }
 
 impl<'a> Search<'a> {
@@ -149,15 +151,16 @@ impl<'a> Search<'a> {
             allocated: false,
             partial: false,
             points: 0,
-            infeasible: FxHashMap::default(),
-            undecided: FxHashMap::default(),
+            feasibility: Feasibility::default(),
         }
     }
 
-    /// Searches until the verdict is clear or the budget used up.
-    pub fn run(mut self, seeds: &[Input]) -> Result<Outcome, ValidateError> {
-        for seed in seeds {
-            self.execute(seed.clone(), true)?;
+    /// Searches until the verdict is clear or the budget used up. What comes of `guesses` counts only as
+    /// far as they show something new.
+    pub fn run(mut self, seeds: &[Input], guesses: &[Input]) -> Result<Outcome, ValidateError> {
+        let all = seeds.iter().map(|s| (s, true)).chain(guesses.iter().map(|g| (g, false)));
+        for (input, is_seed) in all {
+            self.execute(input.clone(), is_seed)?;
             if self.is_done() {
                 break;
             }
@@ -222,7 +225,7 @@ impl<'a> Search<'a> {
                 has_news = true;
             }
         }
-        let record = Rc::new(Record { input, trace, has_news });
+        let record = Rc::new(Record { input, trace, has_news, facts: OnceCell::new() });
         for candidate in list {
             self.push(&record, candidate);
         }
@@ -288,70 +291,75 @@ impl<'a> Search<'a> {
                 Some(input)
             }
             Change::Decide(claims) => {
-                let prefix = relevant(&record.trace, open.candidate.event, claims);
-                let mut all: Vec<Claim> = prefix.iter().map(|(_, c)| *c).collect();
+                let cases = |id| self.map.cases(id);
+                let facts = record.facts.get_or_init(|| Facts::of(&record.trace, cases));
+                let facts = facts.relevant(open.candidate.event);
+                let bounds = |v| record.input.bounds(v);
+                if let Some(values) = guess(&record.trace.nodes, &facts, claims, &bounds) {
+                    self.stats.guessed += 1;
+                    return Some(record.input.changed(&values));
+                }
+                let mut all: Vec<Claim> = facts.iter().map(|f| f.claim).collect();
                 all.extend(claims);
                 self.stats.queries += 1;
-                let bounds = |v| record.input.bounds(v);
                 let answer = solve_trace(&record.trace.nodes, &all, bounds, self.options.solver);
-                self.answered(open, &prefix, answer)
+                self.answered(open, &facts, answer)
             }
         }
     }
 
-    fn answered(
-        &mut self,
-        open: &Open,
-        prefix: &[(usize, Claim)],
-        answer: TraceAnswer,
-    ) -> Option<Input> {
+    fn answered(&mut self, open: &Open, facts: &[&Fact], answer: TraceAnswer) -> Option<Input> {
         let element = open.candidate.takes_element;
         match answer {
             TraceAnswer::Sat(values) => Some(open.record.input.changed(&values)),
             TraceAnswer::Unknown => {
                 self.stats.unknown += 1;
-                if let Some(e) = element {
-                    *self.undecided.entry(e).or_insert(0) += 1;
-                }
+                let element = element?;
+                self.contradiction(element, open, facts, None);
                 None
             }
             TraceAnswer::Unsat(core) => {
                 self.stats.unsatisfiable += 1;
-                if let Some(e) = element {
-                    self.contradiction(e, open, prefix, &core);
-                }
+                let element = element?;
+                self.contradiction(element, open, facts, Some(&core));
                 None
             }
         }
     }
 
-    /// An element of the path cannot be taken after this prefix: because of the path itself?
+    /// An element of the path cannot be taken after these facts: because of the path itself?
     fn contradiction(
         &mut self,
         element: usize,
         open: &Open,
-        prefix: &[(usize, Claim)],
-        core: &[usize],
+        facts: &[&Fact],
+        core: Option<&[usize]>,
     ) {
-        let events = &open.record.trace.events;
-        let mut places = Vec::new();
-        for &claim in core.iter().filter(|c| **c < prefix.len()) {
-            let e = &events[prefix[claim].0];
-            let successor = u32::from(e.taken == 0);
-            let known = self.target.path[..element].iter();
-            let mut known = known.filter(|p| p.edges.contains(&(e.id, successor)));
-            match known.next().filter(|_| e.kind == event::BRANCH) {
-                Some(p) => places.push(p.place.clone()),
-                None => {
-                    *self.undecided.entry(element).or_insert(0) += 1;
-                    return;
+        let Change::Decide(claims) = &open.candidate.change else { return };
+        let record = &open.record;
+        let path = self.target.path.as_slice();
+        let on_path = |f: &Fact| branch_of_path(&path[..element], &record.trace.events[f.event]);
+        let known: Vec<(Claim, &PathElement)> =
+            facts.iter().filter_map(|f| Some((f.claim, on_path(f)?))).collect();
+        let in_core = core.unwrap_or_default().iter().filter_map(|c| facts.get(*c));
+        let mut places: Vec<Option<String>> =
+            in_core.map(|f| on_path(f).map(PathElement::named)).collect();
+        if core.is_none() || places.iter().any(Option::is_none) {
+            // The core need not be the smallest: do the path's own branches suffice?
+            let mut own: Vec<Claim> = known.iter().map(|(c, _)| *c).collect();
+            own.extend(claims);
+            let bounds = |v| record.input.bounds(v);
+            self.stats.queries += 1;
+            match solve_trace(&record.trace.nodes, &own, bounds, self.options.solver) {
+                TraceAnswer::Unsat(core) => {
+                    let named = core.iter().filter_map(|c| known.get(*c));
+                    places = named.map(|(_, e)| Some(e.named())).collect();
                 }
+                _ => return self.feasibility.undecided(element),
             }
         }
-        places.push(self.target.path[element].place.clone());
-        let entry = self.infeasible.entry(element).or_default();
-        entry.0 += 1;
-        entry.1 = places;
+        places.push(Some(path[element].named()));
+        self.feasibility.contradicted(element, places.into_iter().flatten().collect());
     }
 
     /// What the run says about the warning.
@@ -426,49 +434,51 @@ impl<'a> Search<'a> {
             return Outcome {
                 verdict: Verdict::MustLeak,
                 reason,
+                cause: Cause::Leaked,
+                core: Vec::new(),
                 qualifier: Some(leak.qualifier),
                 witness: Some(leak.input),
                 stats,
             };
         }
-        let (verdict, reason) = self.without_leak();
-        Outcome { verdict, reason, qualifier: None, witness: None, stats }
+        let (verdict, cause, reason) = self.without_leak();
+        let infeasible = cause == Cause::InfeasiblePath;
+        let core = self.infeasibility().filter(|_| infeasible).unwrap_or_default().to_vec();
+        Outcome { verdict, reason, cause, core, qualifier: None, witness: None, stats }
     }
 
-    fn without_leak(&self) -> (Verdict, String) {
+    fn without_leak(&self) -> (Verdict, Cause, String) {
         let n = self.stats.covering;
         let runs = |n: u64| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
         if self.handed_over > 0 {
             let reason = "what called the function can still free the object: it is in an argument, \
                           the result or a global variable";
-            return (Verdict::MayLeak, reason.to_owned());
+            return (Verdict::MayLeak, Cause::HandedOver, reason.to_owned());
         }
         if n > 0 && self.freed_unused == 0 && self.freed_before == 0 {
             let reason = format!("used after the leak point and freed in all {}", runs(n));
-            return (Verdict::LikelyNotLeak, reason);
+            return (Verdict::LikelyNotLeak, Cause::UsedAndFreed, reason);
         }
         if n > 0 {
             let what = if self.freed_unused > 0 { "never used again" } else { "freed before it" };
             let reason = format!("freed in all {} that pass the leak point, but {what}", runs(n));
-            return (Verdict::Bloat, reason);
+            return (Verdict::Bloat, Cause::FreedUnused, reason);
         }
-        if let Some(reason) = self.infeasibility() {
-            return (Verdict::LikelyNotLeak, reason);
+        if let Some(core) = self.infeasibility() {
+            let reason = format!(
+                "the path is infeasible: these branches exclude each other: {}",
+                core.join(", ")
+            );
+            return (Verdict::LikelyNotLeak, Cause::InfeasiblePath, reason);
         }
-        (Verdict::MayLeak, self.obstacle())
+        let cause = if self.cut_off > 0 { Cause::CutOff } else { Cause::NotReached };
+        (Verdict::MayLeak, cause, self.obstacle())
     }
 
-    /// The path contradicts itself: every way to its next element did.
-    fn infeasibility(&self) -> Option<String> {
-        let (times, places) = self.infeasible.get(&self.best_progress)?;
-        let undecided = self.undecided.get(&self.best_progress).copied().unwrap_or(0);
-        let exhausted = self.open.is_empty() || *times >= 20;
-        (undecided == 0 && exhausted && !self.partial).then(|| {
-            format!(
-                "the path is infeasible: these branches exclude each other: {}",
-                places.join(", ")
-            )
-        })
+    /// The branches that exclude each other, when every way to the path's next element met such.
+    fn infeasibility(&self) -> Option<&[String]> {
+        let exhausted = self.open.is_empty();
+        self.feasibility.core(self.best_progress, exhausted).filter(|_| !self.partial)
     }
 
     /// What kept the search from the path.
@@ -503,6 +513,13 @@ fn cut_off(input: &Input, trace: &Trace) -> String {
     let words = input.command_line().iter();
     let words: Vec<String> = words.map(|w| w.escape_ascii().to_string()).collect();
     format!(" ({how}; arguments: '{}')", words.join("' '"))
+}
+
+/// The element of the path that an event takes.
+fn branch_of_path<'a>(path: &'a [PathElement], e: &Event) -> Option<&'a PathElement> {
+    let successor = u32::from(e.taken == 0);
+    let taken = |p: &&PathElement| p.edges.contains(&(e.id, successor));
+    path.iter().find(taken).filter(|_| e.kind == event::BRANCH)
 }
 
 /// What a goal that is still ahead counts, in steps.

@@ -27,8 +27,16 @@ pub struct Target {
 pub struct PathElement {
     /// Branch and successor.
     pub edges: Vec<(u32, u32)>,
-    /// For messages: `file:line`.
+    /// For messages: `file:line`, and which side of the condition.
     pub place: String,
+    pub side: String,
+}
+
+impl PathElement {
+    /// `file:line (true)`.
+    pub fn named(&self) -> String {
+        format!("{} ({})", self.place, self.side)
+    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -168,7 +176,11 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
     if edges.is_empty() {
         return Err(no_branch(map, &step.at));
     }
-    Ok(PathElement { edges, place: place(&step.at) })
+    let side = match step.direction {
+        Direction::Condition(side) => side.to_string(),
+        Direction::Line(line) => format!("to line {line}"),
+    };
+    Ok(PathElement { edges, place: place(&step.at), side })
 }
 
 fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {

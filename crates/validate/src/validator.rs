@@ -5,9 +5,10 @@ use crate::error::ValidateError;
 use crate::input::Input;
 use crate::run::{RunOptions, Runner, scratch_folder};
 use crate::search::{Search, SearchOptions};
+use crate::seeds;
 use crate::source::Program;
 use crate::target::{Rejection, Target, resolve};
-use crate::verdict::{Outcome, Qualifier};
+use crate::verdict::{Cause, Outcome, Qualifier};
 use crate::warning::Warning;
 use crate::witness::{Shown, Strictness, Witness, replay};
 use leakproof_findings::Verdict;
@@ -94,7 +95,11 @@ impl Validator {
         let harness = self.program.harness.as_ref();
         let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);
-        let mut outcome = search.run(seeds)?;
+        let words = match harness {
+            Some(_) => Vec::new(),
+            None => seeds::of_words(&self.built.map, &target, seeds.first()),
+        };
+        let mut outcome = search.run(seeds, &words)?;
         if let Some(harness) = harness {
             outcome.reason =
                 format!("{} (through a harness for `{}`)", outcome.reason, harness.function);
@@ -135,7 +140,7 @@ impl Validator {
             }
         }
         std::fs::remove_dir_all(folder).map_err(|e| ValidateError::io(folder, &e))?;
-        outcome.verdict = Verdict::MayLeak;
+        (outcome.verdict, outcome.cause) = (Verdict::MayLeak, Cause::NotConfirmed);
         outcome.reason = format!("{}, but {why}", outcome.reason);
         (outcome.witness, outcome.qualifier) = (None, None);
         Ok(false)
@@ -153,26 +158,4 @@ fn watched(warnings: &[Warning]) -> Vec<WatchedLine> {
         .collect();
     let numbered = lines.into_iter().zip(1..);
     numbered.map(|((file, line), point)| WatchedLine { file, line, point }).collect()
-}
-
-/// Inputs to start from for a harness, which makes arguments of standard input.
-pub fn harness_seeds() -> Vec<Input> {
-    let with = |stdin: &[u8]| Input { stdin: stdin.to_vec(), ..Input::with_arguments(Vec::new()) };
-    vec![with(b""), with(&[1; 24]), with(&[b'A'; 64]), with(b"\x01abc\0\x01abc\0\x01\0\0\0\x01")]
-}
-
-/// Inputs to start from when the user gives none: nothing, numbers, words, lines.
-pub fn default_seeds() -> Vec<Input> {
-    let with = |arguments: &[&str], stdin: &str| Input {
-        stdin: stdin.as_bytes().to_vec(),
-        ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
-    };
-    vec![
-        with(&[], ""),
-        with(&["1"], "1\n"),
-        with(&["AAAAAAAA", "0000000000"], "0000000000\n0000000000\n0000000000\n"),
-        with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
-        with(&["-a"], "a b c\n"),
-        with(&["a", "b", "c"], "a 1\nb 2\n"),
-    ]
 }

@@ -60,6 +60,17 @@ impl Strictness {
     }
 }
 
+/// Collects the report. LeakSanitizer ends without one when it cannot start its symbolizer, as in a program
+/// that closes its standard streams; so there is a second run without, whose frames are named here.
+const NAMED_REPORT: &str = r#"cat "$build"/report.* 2>/dev/null | while IFS= read -r line; do
+    printf '%s\n' "$line"
+    case $line in
+    *"($build/program+0x"*)
+        at=${line##*program+}
+        addr2line -pfe "$build/program" "${at%%)*}" 2>/dev/null ;;
+    esac
+done >"$build/report""#;
+
 pub struct Witness<'a> {
     pub program: &'a Program,
     pub warning: &'a Warning,
@@ -213,6 +224,7 @@ impl Witness<'_> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         for fixed in [
             "work=$build/work",
+            "for symbolize in 1 0; do",
             "rm -rf \"$work\" \"$build\"/report*",
             "mkdir \"$work\"",
             "cp -R \"$here/files/.\" \"$work/\"",
@@ -233,12 +245,12 @@ impl Witness<'_> {
             run.extend(format!(" LEAKPROOF_FAULTS={}", faults.join(",")).bytes());
         }
         let options = format!(
-            "exitcode=23:print_suppressions=0:fast_unwind_on_malloc=0{}",
+            "symbolize=$symbolize:exitcode=23:print_suppressions=0:fast_unwind_on_malloc=0{}",
             strictness.options()
         );
         // Into a file of its own: programs may close their standard error before they end.
         run.extend(
-            format!(" LSAN_OPTIONS={options}:log_path=\"$build/report\" timeout 20 ").bytes(),
+            format!(" LSAN_OPTIONS={options}:log_path=\"$build/report\" timeout 120 ").bytes(),
         );
         run.extend(self.command());
         run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/errors\" || true");
@@ -248,8 +260,8 @@ impl Witness<'_> {
         let line = spot.map_or(0, |s| s.line);
         let mut wanted = name.as_encoded_bytes().to_vec();
         wanted.extend(format!(":{line}").bytes());
-        lines.push(b"cat \"$build\"/report.* >\"$build/report\" 2>/dev/null || true".to_vec());
-        let mut check = b"if grep -A40 'leak of' \"$build/report\" | grep -F -q ".to_vec();
+        lines.extend(NAMED_REPORT.lines().map(|l| l.as_bytes().to_vec()));
+        let mut check = b"if grep -A80 'leak of' \"$build/report\" | grep -F -q ".to_vec();
         check.extend(quoted(&wanted));
         check.extend(b"; then");
         lines.push(check);
@@ -257,6 +269,7 @@ impl Witness<'_> {
             "    cat \"$build/report\"",
             "    exit 0",
             "fi",
+            "done",
             "cat \"$build/errors\" \"$build/report\" >&2",
             "echo 'the leak did not show' >&2",
             "exit 1",

@@ -9,7 +9,7 @@ use leakproof_frontend::clang::Clang;
 use leakproof_frontend::{LoadOptions, Project, Request, Silent, load};
 use leakproof_ir::Linkage;
 use leakproof_validate::{
-    Input, Options, Outcome, Qualifier, SourceUnit, Sources, Tools, Validator, Warning,
+    Cause, Input, Options, Outcome, Qualifier, SourceUnit, Sources, Tools, Validator, Warning,
     default_seeds,
 };
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ fn programs(arguments: &[String]) -> Vec<PathBuf> {
     let mut programs: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the programs")
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .filter(|p| p.extension().is_some_and(|e| e == "c" || e == "cpp"))
         .filter(chosen)
         .collect();
     programs.sort();
@@ -197,11 +197,12 @@ fn check(path: &Path) -> Result<String, String> {
         validator.confirm(&warning, &mut outcome, &folder).map_err(|e| e.to_string())?;
     std::fs::remove_dir_all(&folder).ok();
     let note = format!(
-        "{} {} [{} runs, {} covering, {} queries, {} unsat, {} unknown, {:.1} s of {:.1}]",
+        "{} {} [{} runs, {} covering, {} guessed, {} queries, {} unsat, {} unknown, {:.1} s of {:.1}]",
         was.name(),
         outcome.reason,
         outcome.stats.runs,
         outcome.stats.covering,
+        outcome.stats.guessed,
         outcome.stats.queries,
         outcome.stats.unsatisfiable,
         outcome.stats.unknown,
@@ -225,7 +226,7 @@ fn fits(expected: &Expected, outcome: &Outcome, confirmed: bool) -> Result<(), S
         {
             return Err("expected it to be lost".into());
         }
-        "infeasible" if !outcome.reason.contains("infeasible") => {
+        "infeasible" if outcome.cause != Cause::InfeasiblePath || outcome.core.len() < 2 => {
             return Err("expected the path to be infeasible".into());
         }
         _ => {}

@@ -6,20 +6,20 @@
 
 use super::fit::power_law;
 use super::measure::{median, run_with_peak};
-use super::projects::BenchProject;
-use super::recipes::PROJECTS;
-use super::{release_xtask, root, source_lines, work_folder};
+use super::selection::{Selection, Tree};
+use super::{machine, release_xtask, source_lines, store, work_folder, write_page};
 use anyhow::{Context, Result, bail};
-use leakproof_frontend::usage::Usage;
 use leakproof_frontend::{LoadOptions, Project, Request, Silent, load};
 use leakproof_models::Library;
 use leakproof_program::{Andersen, CallGraph, Effects, Program};
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROUNDS: usize = 3;
+const KIND: &str = "program";
 
 /// What one run of the part cost, in CPU seconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,8 +36,10 @@ struct Cost {
     guessed: usize,
 }
 
+/// One program, as it is kept.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Row {
-    name: &'static str,
+    day: String,
     lines: usize,
     cost: Cost,
     peak_mib: f64,
@@ -49,38 +51,32 @@ impl Cost {
     }
 }
 
-pub fn run(names: &[&str]) -> Result<()> {
-    let chosen: Vec<&BenchProject> =
-        PROJECTS.iter().filter(|p| names.is_empty() || names.contains(&p.name)).collect();
-    if chosen.is_empty() {
-        bail!("no such project");
+pub fn run(words: &[&str]) -> Result<()> {
+    let selection = Selection::parse(words)?;
+    if !selection.page_only {
+        let xtask = release_xtask()?;
+        for choice in selection.programs()? {
+            if selection.again || store::kept::<Row>(KIND, choice.name()).is_none() {
+                eprintln!("{} ...", choice.name());
+                store::keep(KIND, choice.name(), &measure_tree(&choice.tree()?, &xtask)?)?;
+            }
+        }
     }
-    let xtask = release_xtask()?;
-    let mut rows = Vec::new();
-    for project in chosen {
-        eprintln!("{} ...", project.name);
-        rows.push(measure_project(project, &xtask)?);
-    }
-    rows.sort_by_key(|r| r.cost.instructions);
+    let mut rows: Vec<(String, Row)> = store::all(KIND);
+    rows.sort_by_key(|(_, r)| r.cost.instructions);
     let text = page(&rows)?;
     print!("{text}");
-    if names.is_empty() {
-        let path = root().join("docs/benchmarks/program.md");
-        std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
-        std::fs::write(path, text)?;
-    }
-    Ok(())
+    write_page("program.md", &text)
 }
 
-fn measure_project(project: &'static BenchProject, xtask: &Path) -> Result<Row> {
-    let folder = project.prepare()?;
-    let cache = work_folder().join(format!("{}.cache", project.name));
+fn measure_tree(tree: &Tree, xtask: &Path) -> Result<Row> {
+    let cache = work_folder().join(format!("{}.cache", tree.name));
     let mut samples: [Vec<f64>; 5] = Default::default();
     let mut last = None;
     for _ in 0..ROUNDS {
         let mut command = Command::new(xtask);
-        command.current_dir(&folder).args(["bench-program", "compile_commands.json"]).arg(&cache);
-        let (output, peak) = run_with_peak(&mut command)?;
+        command.current_dir(&tree.folder).args(["bench-program", "compile_commands.json"]);
+        let (output, peak) = run_with_peak(command.arg(&cache))?;
         let cost: Cost = serde_json::from_slice(&output)?;
         let values = [cost.link, cost.points_to, cost.call_graph, cost.effects, peak];
         samples.iter_mut().zip(values).for_each(|(s, v)| s.push(v));
@@ -89,10 +85,8 @@ fn measure_project(project: &'static BenchProject, xtask: &Path) -> Result<Row> 
     let cost = last.context("no round was run")?;
     let [link, points_to, call_graph, effects, peak_mib] = samples.map(|mut s| median(&mut s));
     let cost = Cost { link, points_to, call_graph, effects, ..cost };
-    let request =
-        Request { cwd: folder, paths: vec!["compile_commands.json".into()], ..Request::default() };
-    let lines = source_lines(&Project::discover(&request)?.units);
-    Ok(Row { name: project.name, lines, cost, peak_mib })
+    let lines = source_lines(&tree.project()?.units);
+    Ok(Row { day: machine::today(), lines, cost, peak_mib })
 }
 
 /// `xtask bench-program DATABASE CACHE`: measures once, in a process of its own.
@@ -129,26 +123,34 @@ pub fn measure(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// CPU seconds of this process, at the resolution of the kernel's clock.
+/// CPU seconds of this process.
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let before = Usage::now().own_cpu;
+    let now = || {
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+    };
+    let before = now();
     let result = work();
-    (Usage::now().own_cpu - before, result)
+    (now() - before, result)
 }
 
-fn page(rows: &[Row]) -> Result<String> {
+fn page(rows: &[(String, Row)]) -> Result<String> {
+    let mut days: Vec<&str> = rows.iter().map(|(_, r)| r.day.as_str()).collect();
+    days.sort_unstable();
+    days.dedup();
     let mut out = format!(
         "# Whole-program benchmark\n\n\
-         Made by `cargo xtask bench program`; do not edit. CPU seconds, median of {ROUNDS} rounds. *Points-to* \
+         Made by `cargo xtask bench program`; do not edit. Measured on {}. CPU seconds, median of {ROUNDS} rounds. *Points-to* \
          is the pointer analysis with everything that it needs (wrappers of allocators, types of heap \
          objects), *effects* what calls may read, write and release. *Open calls* have no, several or \
          unknown targets; *by signature* counts those of them that only the signature decides. *Per 100k* is \
          linking, points-to and call graph for 100,000 instructions of our IR.\n\n\
          | program | KLoC | functions | instructions | objects | link | points-to | call graph | effects | \
          per 100k | open calls | by signature | peak MiB |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        days.join(" and ")
     );
-    for Row { name, lines, cost, peak_mib } in rows {
+    for (name, Row { lines, cost, peak_mib, .. }) in rows {
         writeln!(
             out,
             "| {name} | {:.1} | {} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} | {} | {peak_mib:.0} |",
@@ -165,18 +167,29 @@ fn page(rows: &[Row]) -> Result<String> {
             cost.guessed,
         )?;
     }
-    if let Some(exponent) = growth(rows) {
-        writeln!(
-            out,
-            "\nLeast squares on logarithms: cost grows as instructions to the power of {exponent:.2}, over \
-             programs whose cost the clock can measure (0.05 s and more)."
-        )?;
-    }
+    let over = |least: f64| {
+        let grows = |cost: fn(&Cost) -> f64| growth(rows, least, cost);
+        format!(
+            "linking, points-to and call graph together {}, points-to alone {}, effects {}",
+            grows(Cost::total),
+            grows(|c| c.points_to),
+            grows(|c| c.effects)
+        )
+    };
+    writeln!(
+        out,
+        "\nThe cost grows as instructions to a power of (least squares on logarithms), over the programs that cost \
+         0.05 s and more: {}. Over all programs: {}; small programs of few pointers cost next to nothing, which \
+         makes that one steeper.",
+        over(0.05),
+        over(0.0)
+    )?;
     Ok(out)
 }
 
-/// The exponent of the growth over programs whose cost the clock can measure.
-fn growth(rows: &[Row]) -> Option<f64> {
-    let measurable = rows.iter().filter(|r| r.cost.total() >= 0.05);
-    power_law(measurable.map(|r| (r.cost.instructions as f64, r.cost.total()))).map(|l| l.exponent)
+/// The exponent of the growth over programs of at least this cost.
+fn growth(rows: &[(String, Row)], least: f64, cost: fn(&Cost) -> f64) -> String {
+    let points = rows.iter().map(|(_, r)| (r.cost.instructions as f64, cost(&r.cost)));
+    let law = power_law(points.filter(|&(_, cost)| cost >= least));
+    law.map_or("(too few)".to_owned(), |l| format!("{:.2}", l.exponent))
 }

@@ -5,7 +5,7 @@
 //! the ISSTA 2013 paper compares them. The result is `docs/benchmarks/validate.md`.
 
 use super::measure::{children_cpu, median};
-use super::root;
+use super::{machine, root, target_folder, write_page};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::clang::Clang;
 use leakproof_frontend::{Project, Request};
@@ -13,7 +13,7 @@ use leakproof_validate::{
     Input, Options, RunOptions, SourceUnit, Sources, Tools, Validator, Warning, default_seeds,
 };
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -26,12 +26,14 @@ const RUNS: u64 = 1000;
 
 pub fn run() -> Result<()> {
     let tools = tools()?;
-    let mut text = String::from(
+    let mut text = format!(
         "# Validation benchmark\n\n\
-         Made by `cargo xtask bench validate`; do not edit. The searches stop after their runs or after 20 \
+         Made by `cargo xtask bench validate`; do not edit. Measured on {}. *Guesses* are inputs that were found \
+         without the solver. The searches stop after their runs or after 20 \
          seconds of processor time; *runs per minute* counts processor time of the search, the solver \
          and the runs, on one core.\n\n\
-         | program | runs | questions to the solver | CPU s | runs per minute |\n|---|---|---|---|---|\n",
+         | program | runs | guesses | questions to the solver | CPU s | runs per minute |\n|---|---|---|---|---|---|\n",
+        machine::today()
     );
     for name in SEARCHED {
         eprintln!("{name} ...");
@@ -48,20 +50,17 @@ pub fn run() -> Result<()> {
         overhead(&mut text, name, &tools)?;
     }
     print!("{text}");
-    std::fs::write(root().join("docs/benchmarks/validate.md"), text)?;
-    Ok(())
+    write_page("validate.md", &text)
 }
 
 /// The instrumenter is a program of its own; it is built first.
 fn tools() -> Result<Tools> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root()).args(["build", "--quiet", "-p", "leakproof"]);
+    cargo.current_dir(root()).args(["build", "--quiet", "--release", "-p", "leakproof"]);
     if !cargo.args(["--bin", "leakproof-instrument"]).status()?.success() {
         bail!("the instrumenter does not build");
     }
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let instrumenter = target.join("debug/leakproof-instrument");
+    let instrumenter = target_folder().join("release/leakproof-instrument");
     Ok(Tools { clang: Clang::locate()?, instrumenter, jobs: 1 })
 }
 
@@ -104,7 +103,8 @@ fn throughput(text: &mut String, name: &str, tools: &Tools) -> Result<()> {
     let stats = outcome.map_err(|r| anyhow::anyhow!("{r}"))?.stats;
     let seconds = stats.spent.as_secs_f64();
     let rate = stats.runs as f64 * 60.0 / seconds.max(1e-6);
-    writeln!(text, "| {name} | {} | {} | {seconds:.1} | {rate:.0} |", stats.runs, stats.queries)?;
+    let (runs, guesses, questions) = (stats.runs, stats.guessed, stats.queries);
+    writeln!(text, "| {name} | {runs} | {guesses} | {questions} | {seconds:.1} | {rate:.0} |")?;
     Ok(())
 }
 

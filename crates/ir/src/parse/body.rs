@@ -230,7 +230,7 @@ impl BodyParser<'_, '_> {
             return Ok(InstKind::Cast { op, value: self.operand()? });
         }
         let Some(word) = self.c.word() else { return Err(self.c.expected("an instruction")) };
-        let unknown = self.c.expected("an instruction");
+        let start = self.c.position();
         self.c.advance();
         match word {
             "alloca" => self.alloca(),
@@ -248,7 +248,10 @@ impl BodyParser<'_, '_> {
             }
             "phi" => self.phi(),
             "call" => self.call(),
-            _ => self.rare_kind(word).unwrap_or(Err(unknown)),
+            _ => self.rare_kind(word).unwrap_or_else(|| {
+                let what = format!("expected an instruction, found `{word}`");
+                Err(self.c.error_at(start, what))
+            }),
         }
     }
 

@@ -33,6 +33,13 @@ impl Bitmap {
         *word |= bit;
         added
     }
+
+    fn remove(&mut self, loc: u32) {
+        let (page, word, bit) = split(loc);
+        if let Some(at) = self.index.get(page).filter(|at| **at != 0) {
+            self.pages[*at as usize - 1][word] &= !bit;
+        }
+    }
 }
 
 fn split(loc: u32) -> (usize, usize, u64) {
@@ -71,18 +78,27 @@ impl LocSet {
     }
 
     /// Drops locations; the cursors move with what stays before them.
-    pub fn retain(&mut self, cursors: [&mut u32; 2], keep: impl Fn(u32) -> bool) {
-        if self.log.iter().all(|&loc| keep(loc)) {
-            return;
+    pub fn retain(&mut self, mut cursors: [&mut u32; 2], keep: impl Fn(u32) -> bool) {
+        let Some(first) = self.log.iter().position(|&loc| !keep(loc)) else { return };
+        let ends = cursors.each_ref().map(|c| **c as usize);
+        let mut to = first;
+        for from in first..self.log.len() {
+            let loc = self.log[from];
+            if keep(loc) {
+                self.log[to] = loc;
+                to += 1;
+                continue;
+            }
+            if let Some(bitmap) = &mut self.bitmap {
+                bitmap.remove(loc);
+            }
+            for (cursor, _) in cursors.iter_mut().zip(ends).filter(|(_, end)| from < *end) {
+                **cursor -= 1;
+            }
         }
-        for cursor in cursors {
-            let before = &self.log[..*cursor as usize];
-            *cursor = before.iter().filter(|loc| keep(**loc)).count() as u32;
-        }
-        self.log.retain(|loc| keep(*loc));
-        self.bitmap = None;
-        if self.log.len() > LINEAR {
-            self.build_bitmap();
+        self.log.truncate(to);
+        if to <= LINEAR {
+            self.bitmap = None;
         }
     }
 

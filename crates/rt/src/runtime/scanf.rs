@@ -9,6 +9,7 @@ use super::memory::{Byte, Text};
 use super::number::{Growing, decide_digit};
 use super::string::{decide_in, decide_is};
 use super::{nodes, shadow, stdio};
+use crate::compute::mask;
 use core::ffi::{c_char, c_int};
 
 const SPACES: &[u8] = b" \t\n\x0b\x0c\r";
@@ -270,7 +271,7 @@ impl Scanner {
         }
         let s = nodes::fitting(s, value, 64);
         let s = if s == 0 { 0 } else { nodes::extract(s, 0, size * 8) };
-        shadow::store(to, size, value & nodes::mask(size * 8), s);
+        shadow::store(to, size, value & mask(size * 8), s);
     }
 
     fn word(&mut self, item: Item) -> Result<(), Stop> {

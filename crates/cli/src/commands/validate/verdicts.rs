@@ -3,7 +3,9 @@
 use super::Order;
 use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Validation, Verdict};
 use leakproof_frontend::display_name;
-use leakproof_validate::{Input, Outcome, SCRIPT, SearchStats, ValidateError, Validator, Warning};
+use leakproof_validate::{
+    Cause, Input, Outcome, SCRIPT, SearchStats, ValidateError, Validator, Warning,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -32,6 +34,8 @@ pub fn judge(
         let outcome = Outcome {
             verdict: Verdict::MayLeak,
             reason: "the time for all warnings was used up before this one".to_owned(),
+            cause: Cause::NoTime,
+            core: Vec::new(),
             qualifier: None,
             witness: None,
             stats: SearchStats::default(),
@@ -79,10 +83,11 @@ pub fn line(warning: &Warning, judgement: &Judgement) -> String {
     match judgement {
         Judgement::Rejected(reason) => format!("{}: rejected: {reason}", warning.name),
         Judgement::Judged { outcome, .. } => format!(
-            "{}: {} after {} runs, {} questions, {:.1} s",
+            "{}: {} after {} runs, {} guesses, {} questions, {:.1} s",
             warning.name,
             outcome.verdict.name(),
             outcome.stats.runs,
+            outcome.stats.guessed,
             outcome.stats.queries,
             outcome.stats.elapsed.as_secs_f64()
         ),
@@ -122,6 +127,8 @@ pub fn merge(report: &mut Report, judged: &[Judged]) {
             finding.verdict = Some(outcome.verdict);
             finding.validation = Some(Validation {
                 reason: outcome.reason.clone(),
+                cause: Some(outcome.cause.key().to_owned()),
+                core: outcome.core.clone(),
                 qualifier: outcome.qualifier.map(|q| q.key().to_owned()),
                 witness: witness.as_ref().map(|w| w.display().to_string()),
                 runs: outcome.stats.runs,

@@ -1,0 +1,95 @@
+//! Words that a program is likely to compare its input with: options, and short text constants.
+//!
+//! In: a unit before it is changed. Out: what the search may start from. Only a help for the search: a
+//! word that is missing costs time, one too many costs a run.
+
+use crate::llvm::{Module, Value};
+use leakproof_rt::map::OptionMap;
+use std::collections::BTreeSet;
+
+/// Longer texts are messages.
+const LONGEST: usize = 16;
+/// Entries of a table that are looked at.
+const MAX_ENTRIES: u32 = 512;
+
+const GETOPT: &[&str] = &["getopt", "getopt_long", "getopt_long_only", "rpl_getopt_long"];
+
+/// Options named in calls of `getopt` and its relatives.
+pub fn options(module: Module) -> Vec<OptionMap> {
+    let mut all = BTreeSet::new();
+    for name in GETOPT {
+        let users = module.function(name).map(Value::users).unwrap_or_default();
+        for call in users.iter().filter(|u| u.is_call() && u.argument_count() >= 3) {
+            let short = call.operand(2).initial().and_then(Value::as_text).unwrap_or_default();
+            all.extend(short_options(&short));
+            if call.argument_count() >= 4 {
+                all.extend(call.operand(3).initial().map(long_options).unwrap_or_default());
+            }
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// `ab:c::` as options; two colons mean that the value is part of the word, if there is one.
+fn short_options(text: &str) -> Vec<OptionMap> {
+    let letters: Vec<char> = text.chars().collect();
+    let after = |i: usize| letters.get(i + 1).copied();
+    let named = letters.iter().enumerate().filter(|(_, c)| c.is_ascii_alphanumeric());
+    named
+        .map(|(i, c)| OptionMap { name: format!("-{c}"), takes_value: after(i) == Some(':') })
+        .collect()
+}
+
+/// A table of `struct option`.
+fn long_options(table: Value) -> Vec<OptionMap> {
+    let rows = (0..MAX_ENTRIES).map_while(|i| table.part(i));
+    let option = |row: Value| {
+        let name = row.part(0)?.initial()?.as_text()?;
+        let takes_value = row.part(1).and_then(Value::as_int).unwrap_or(0) != 0;
+        Some(OptionMap { name: format!("--{name}"), takes_value })
+    };
+    rows.filter_map(option).collect()
+}
+
+/// Words given to calls in a function.
+pub fn of_function(function: Value) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for block in function.blocks() {
+        for call in block.instructions().into_iter().filter(|i| i.is_call()) {
+            let arguments = (0..call.argument_count()).map(|i| call.operand(i));
+            all.extend(arguments.filter_map(word));
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// Words in constant arrays, and in structs in these.
+pub fn of_tables(module: Module) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for table in module.globals().into_iter().filter_map(Value::initial) {
+        for entry in (0..MAX_ENTRIES).map_while(|i| table.part(i)) {
+            all.extend(word(entry));
+            all.extend((0..4).map_while(|i| entry.part(i)).filter_map(word));
+        }
+    }
+    all.into_iter().collect()
+}
+
+fn word(value: Value) -> Option<String> {
+    let text = value.initial()?.as_text()?;
+    let plain = |c: char| c.is_ascii_graphic() && c != '%';
+    let fits = (1..=LONGEST).contains(&text.len()) && text.chars().all(plain);
+    fits.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_and_colons() {
+        let option = |name: &str, takes_value| OptionMap { name: name.to_owned(), takes_value };
+        let found = short_options("+:ab:9");
+        assert_eq!(found, [option("-a", false), option("-b", true), option("-9", false)]);
+    }
+}

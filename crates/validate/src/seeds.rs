@@ -1,0 +1,114 @@
+//! Inputs that a search starts from: a few that suit most programs, and those that the program's own
+//! words suggest (options of `getopt`, texts that its functions are given).
+
+use crate::input::Input;
+use crate::map::ProgramMap;
+use crate::target::Target;
+use std::collections::BTreeSet;
+
+/// Guesses of each kind that are run.
+const MAX_OPTIONS: usize = 80;
+const MAX_WORDS: usize = 60;
+
+const LINES: &str = "a 1\nb 2\n";
+
+fn with(arguments: &[&str], stdin: &str) -> Input {
+    Input {
+        stdin: stdin.as_bytes().to_vec(),
+        ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
+    }
+}
+
+/// Inputs to start from for a harness, which makes arguments of standard input.
+pub fn harness_seeds() -> Vec<Input> {
+    let with = |stdin: &[u8]| Input { stdin: stdin.to_vec(), ..Input::with_arguments(Vec::new()) };
+    vec![with(b""), with(&[1; 24]), with(&[b'A'; 64]), with(b"\x01abc\0\x01abc\0\x01\0\0\0\x01")]
+}
+
+/// Inputs to start from when the user gives none: nothing, numbers, words, lines.
+pub fn default_seeds() -> Vec<Input> {
+    vec![
+        with(&[], ""),
+        with(&["1"], "1\n"),
+        with(&["AAAAAAAA", "0000000000"], "0000000000\n0000000000\n0000000000\n"),
+        with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
+        with(&["-a"], "a b c\n"),
+        with(&["a", "b", "c"], LINES),
+    ]
+}
+
+/// Inputs made of the program's own words, in surroundings of the user's first seed.
+pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<Input> {
+    let mut all = Vec::new();
+    for option in map.units.iter().flat_map(|u| &u.options).take(MAX_OPTIONS) {
+        all.extend(option_inputs(&option.name, option.takes_value));
+    }
+    for word in words(map, target) {
+        let lines = format!("{word}\n{word} 1\n");
+        all.push(with(&[&word], LINES));
+        all.push(with(&[&word, "1", "2", "3"], LINES));
+        all.push(with(&["1", &word, "2"], &lines));
+    }
+    let (files, environment) =
+        base.map_or_else(Default::default, |b| (b.files.clone(), b.environment.clone()));
+    let around = |i: Input| Input { files: files.clone(), environment: environment.clone(), ..i };
+    all.into_iter().map(around).collect()
+}
+
+fn option_inputs(name: &str, takes_value: bool) -> Vec<Input> {
+    if !takes_value {
+        return vec![with(&[name], LINES), with(&[name, "1", "a"], LINES)];
+    }
+    let value = |value: &str| match name.starts_with("--") {
+        true => with(&[&format!("{name}={value}"), "1", "a"], LINES),
+        false => with(&[name, value, "1", "a"], LINES),
+    };
+    vec![value("1"), value("a")]
+}
+
+/// Words of the functions from which the allocation can be reached, the nearest functions first; then
+/// those of tables.
+fn words(map: &ProgramMap, target: &Target) -> Vec<String> {
+    let distances = map.distances(&target.site_blocks);
+    let mut functions = Vec::new();
+    for (unit, function, entry) in map.entries() {
+        if let Some(distance) = distances[entry as usize] {
+            functions.push((distance, entry, &map.units[unit].functions[function]));
+        }
+    }
+    functions.sort_by_key(|(distance, entry, _)| (*distance, *entry));
+    let near = functions.iter().flat_map(|(_, _, f)| &f.words);
+    let tables = map.units.iter().flat_map(|u| &u.words);
+    let mut seen = BTreeSet::new();
+    let new = near.chain(tables).filter(|w| seen.insert(w.as_str()));
+    new.take(MAX_WORDS).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leakproof_rt::map::{BlockMap, FunctionMap, OptionMap, UnitMap};
+
+    #[test]
+    fn options_and_words_become_arguments() {
+        let function = |word: &str| FunctionMap {
+            words: vec![word.to_owned()],
+            blocks: vec![BlockMap::default()],
+            ..FunctionMap::default()
+        };
+        let unit = UnitMap {
+            functions: vec![function("far"), function("near")],
+            options: vec![OptionMap { name: "--size".into(), takes_value: true }],
+            words: vec!["near".into(), "row".into()],
+            ..UnitMap::default()
+        };
+        let target = Target { site_blocks: vec![1], ..Target::default() };
+        let inputs = of_words(&ProgramMap::new(vec![unit]), &target, None);
+        let firsts: Vec<String> = inputs
+            .iter()
+            .map(|i| String::from_utf8_lossy(&i.arguments[0]).into_owned())
+            .filter(|a| a != "1")
+            .collect();
+        assert_eq!(firsts, ["--size=1", "--size=a", "near", "near", "row", "row"]);
+    }
+}
