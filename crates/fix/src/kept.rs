@@ -302,14 +302,14 @@ bb0:
   v3 = call f2(v1) @0:4:44
   v5: i32 = call f0(v0, v3) @0:5:7
   v6 = cmp ne v5, i32 0 @0:5:20
-  br v6, bb3, bb4 @0:5:7
-bb3:
-  jump bb5 @0:6:3
-bb4:
+  br v6, bb1, bb2 @0:5:7
+bb1:
+  jump bb3 @0:6:3
+bb2:
   v7: i64 = add v1, i64 1 @0:7:3
-  jump bb5 @0:8:2
-bb5:
-  v8: i32 = phi [bb4: i32 3], [bb3: i32 2]
+  jump bb3 @0:8:2
+bb3:
+  v8: i32 = phi [bb2: i32 3], [bb1: i32 2]
   ret v8 @0:8:12
 }
 func f2 "malloc" (v0: i64) -> ptr
