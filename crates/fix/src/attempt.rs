@@ -6,13 +6,14 @@ use crate::op::Op;
 use crate::placement::Placement;
 use crate::releaser::Way;
 use crate::style;
+use crate::trial::Use;
 use crate::view::View;
 use leakproof_detect::{Problem, ProblemKind};
 use leakproof_findings::Finding;
 use tree_sitter::Node;
 
 /// Attempts per finding: each costs a part of a compilation.
-pub const MAX_ATTEMPTS: usize = 14;
+pub const MAX_ATTEMPTS: usize = 10;
 /// Parts of an object that are released before it.
 const MAX_INNER: usize = 4;
 
@@ -63,8 +64,8 @@ pub struct Holder {
     pub ways: Vec<Way>,
     /// Where it could be set to null.
     pub null_at: Option<usize>,
-    /// Something that always keeps a fix from being safe.
-    pub reservation: Option<String>,
+    /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
+    pub reserved: Vec<Option<String>>,
 }
 
 impl Holder {
@@ -80,7 +81,7 @@ impl Holder {
         let declared = declared::find(view, function, &text, offset.max(1))
             .filter(|d| d.is_pointer && !d.is_parameter);
         let null_at = declared.and_then(|d| d.uninitialised);
-        Holder { text, placements, ways, null_at, reservation: None }
+        Holder { text, placements, ways, null_at, reserved: Vec::new() }
     }
 }
 
@@ -117,20 +118,28 @@ impl Plan {
         self.holder(attempt)?.ways.get(attempt.way)
     }
 
-    /// The ops of an attempt.
-    pub fn ops(&self, attempt: &Attempt) -> Option<Vec<Op>> {
+    /// What keeps an attempt from being safe, whatever the analysis says.
+    pub fn reservation(&self, attempt: &Attempt) -> Option<&str> {
+        self.holder(attempt)?.reserved.get(attempt.placement)?.as_deref()
+    }
+
+    /// The ops of an attempt. For an analysis the pointer is also looked through before a release that
+    /// must not be given null: so the analysis says whether it may be.
+    pub fn ops(&self, attempt: &Attempt, use_of: Use) -> Option<Vec<Op>> {
         let holder = self.holder(attempt)?;
         let way = self.way(attempt)?;
         let placement = self.placement(attempt)?;
-        let text = |holder: &str| {
-            let release = way.statement(holder, attempt.cast, self.space);
-            match (&attempt.guard, attempt.inner.as_slice()) {
-                (None, []) => release,
-                (None, inner) => format!("{}\n{release}", inner.join("\n")),
-                (Some(guard), []) => format!("if ({guard})\n\t{release}"),
-                (Some(guard), inner) => {
-                    format!("if ({guard}) {{\n\t{}\n\t{release}\n}}", inner.join("\n\t"))
-                }
+        let text = |name: &str| {
+            let mut lines = attempt.inner.clone();
+            if use_of == Use::Analysis && !way.accepts_null {
+                lines.push(format!("(void)*(volatile char *)({name});"));
+            }
+            lines.push(way.statement(name, attempt.cast, self.space));
+            let guard = attempt.guard.as_ref().map(|g| renamed(g, &holder.text, name));
+            match (guard, lines.as_slice()) {
+                (None, lines) => lines.join("\n"),
+                (Some(guard), [release]) => format!("if ({guard})\n\t{release}"),
+                (Some(guard), lines) => format!("if ({guard}) {{\n\t{}\n}}", lines.join("\n\t")),
             }
         };
         let mut ops = placement.ops(&holder.text, &text);
@@ -144,8 +153,17 @@ impl Plan {
     /// The attempt after one that got this feedback.
     pub fn next(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
         let better = match feedback {
-            // No other place would make a difference.
-            Feedback::Problems(problems) if problems.iter().any(is_final) => return None,
+            // No other place would make a difference, but another function may release less.
+            Feedback::Problems(problems) if problems.iter().any(is_final) => {
+                // The library's own would leave the object's parts behind.
+                return self.next_way(attempt).filter(|a| self.way(a).is_some_and(|w| !w.basic));
+            }
+            // A reference that was only guessed would hold the object at the leak, if it did at all.
+            Feedback::Problems(problems)
+                if attempt.holder > 0 && attempt.placement == 0 && is_idle(problems) =>
+            {
+                return self.next_way(attempt).or_else(|| self.next_holder(attempt));
+            }
             Feedback::Problems(problems) if problems.iter().any(is_of_holder) => {
                 return self.next_holder(attempt);
             }
@@ -159,13 +177,24 @@ impl Plan {
             Feedback::Compiler(message) if self.is_unknown(attempt, message) => {
                 return self.next_holder(attempt);
             }
-            Feedback::Compiler(_) => self.next_way(attempt),
+            Feedback::Compiler(message) if is_of_call(message) => {
+                return self.next_way(attempt).or_else(|| self.next_holder(attempt));
+            }
+            Feedback::Compiler(message) => {
+                self.set_first(attempt, message).or_else(|| self.next_way(attempt))
+            }
             Feedback::NotGone => None,
         };
         let elsewhere = || {
             let Attempt { holder, placement, .. } = *attempt;
-            let next = Attempt { holder, placement: placement + 1, ..Attempt::default() };
-            self.placement(&next).is_some().then_some(next).or_else(|| self.next_holder(attempt))
+            let at = |placement| Attempt { holder, placement, ..Attempt::default() };
+            let skipped = |a: &Attempt| {
+                let hoists = matches!(self.placement(a), Some(Placement::HoistReturn { .. }));
+                hoists && !is_used_later(feedback)
+            };
+            let next = [1, 2].map(|step| at(placement + step));
+            let next = next.into_iter().find(|a| !skipped(a));
+            next.filter(|a| self.placement(a).is_some()).or_else(|| self.next_holder(attempt))
         };
         better.or_else(elsewhere)
     }
@@ -174,6 +203,14 @@ impl Plan {
     fn is_unknown(&self, attempt: &Attempt, message: &str) -> bool {
         let root = self.holder(attempt).map(|h| root_of(&h.text)).unwrap_or_default();
         message.contains(&format!("undeclared identifier '{root}'"))
+            || message.contains("no member named")
+    }
+
+    /// The same with a pointer that is always set, when clang says that it may not be.
+    fn set_first(&self, attempt: &Attempt, message: &str) -> Option<Attempt> {
+        let unset = message.contains("uninitialized") && !attempt.init_null;
+        let can = self.holder(attempt)?.null_at.is_some();
+        (unset && can).then(|| Attempt { init_null: true, ..attempt.clone() })
     }
 
     fn next_holder(&self, attempt: &Attempt) -> Option<Attempt> {
@@ -199,13 +236,14 @@ impl Plan {
         {
             return Some(Attempt { init_null: true, ..attempt.clone() });
         }
+        if any(ProblemKind::NullOwner).is_some() {
+            return self.not_null(attempt);
+        }
         if attempt.guard.is_some() {
             return None;
         }
         let made_if = || self.made_if.clone();
-        let guard = if any(ProblemKind::NullOwner).is_some() {
-            owner_of(&holder.text).map(|owner| format!("{owner} != {}", self.null))
-        } else if let Some(problem) = any(ProblemKind::NotHeap) {
+        let guard = if let Some(problem) = any(ProblemKind::NotHeap) {
             let other = quoted(&problem.note).map(|other| format!("{} != {other}", holder.text));
             other.or_else(made_if)
         } else if any(ProblemKind::Foreign).or(any(ProblemKind::Uninitialised)).is_some() {
@@ -215,11 +253,58 @@ impl Plan {
         };
         guard.map(|g| Attempt { guard: Some(g), ..attempt.clone() })
     }
+
+    /// The same release only if there is something to release, or an owner to look into.
+    fn not_null(&self, attempt: &Attempt) -> Option<Attempt> {
+        let text = &self.holder(attempt)?.text;
+        let itself = format!("{text} != {}", self.null);
+        let owner = owner_of(text).map(|owner| format!("{owner} != {}", self.null));
+        let both = owner.as_ref().map(|owner| format!("{owner} && {itself}"));
+        let guards = match self.way(attempt)?.accepts_null {
+            true => vec![owner],
+            false => vec![Some(itself), both],
+        };
+        let guards: Vec<String> = guards.into_iter().flatten().collect();
+        let next = match &attempt.guard {
+            None => 0,
+            Some(guard) => guards.iter().position(|g| g == guard).map_or(0, |at| at + 1),
+        };
+        let guard = guards.into_iter().nth(next)?;
+        Some(Attempt { guard: Some(guard), ..attempt.clone() })
+    }
+}
+
+/// A condition about one reference, about another one.
+fn renamed(guard: &str, from: &str, to: &str) -> String {
+    match guard.strip_prefix(from).filter(|rest| rest.starts_with(' ')) {
+        Some(rest) => format!("{to}{rest}"),
+        None => guard.to_owned(),
+    }
+}
+
+/// Whether the object may be used after the release: by what is returned, for instance.
+fn is_used_later(feedback: &Feedback) -> bool {
+    match feedback {
+        Feedback::Problems(problems) => problems.iter().any(|p| p.kind == ProblemKind::UsedAfter),
+        _ => false,
+    }
 }
 
 /// Whether a problem is one of the object, not of the place.
 fn is_final(problem: &Problem) -> bool {
     matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Undecided)
+}
+
+/// Whether the only thing wrong is that nothing is released.
+fn is_idle(problems: &[Problem]) -> bool {
+    problems.iter().all(|p| p.kind == ProblemKind::NoEffect)
+}
+
+/// Whether clang does not like what the function is given: another place makes no difference.
+fn is_of_call(message: &str) -> bool {
+    ["incompatible", "too few arguments", "too many arguments", "unterminated"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 /// Whether it is one of the reference: another one may refer to the start of the object.

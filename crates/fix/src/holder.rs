@@ -10,7 +10,7 @@ use leakproof_findings::{Finding, Sources};
 use tree_sitter::Node;
 
 /// References tried at most.
-const MAX_HOLDERS: usize = 4;
+const MAX_HOLDERS: usize = 5;
 
 /// The expressions that may refer to the object, the likeliest first; none when there is none that
 /// could be written.
@@ -23,7 +23,10 @@ pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
     list.extend(statement.and_then(|s| assigned(view, s, variable)));
     list.extend(named(view, function, variable, offset));
     list.extend(statement.and_then(|s| owned(view, s, offset, finding, sources)));
-    list.extend(origin::of(view, function, finding));
+    let first = origin::of(view, function, finding);
+    let field = field_of_site(finding, sources, view.cxx);
+    let parts = first.given.iter().filter_map(|g| Some(format!("{g}.{}", field.as_ref()?)));
+    list.extend(first.taker.iter().chain(&first.given).cloned().chain(parts));
     if variable.is_empty() {
         list.extend(statement.and_then(|s| overwritten(view, s)));
     }

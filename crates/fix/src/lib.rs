@@ -5,10 +5,15 @@
 //! was compiled and analysed as if applied; files on disk are never touched here.
 
 mod attempt;
+mod conditional;
 mod declared;
 mod diff;
 mod files;
+mod finder;
+mod flow;
 mod holder;
+mod kept;
+mod null;
 mod op;
 mod origin;
 mod outcome;
@@ -19,6 +24,7 @@ mod releaser;
 mod replacements;
 mod report;
 mod session;
+mod shape;
 mod style;
 mod trial;
 mod types;
@@ -49,7 +55,9 @@ pub fn fix(
     models: &Library,
     sources: &Sources,
 ) -> Outcome {
-    let knowledge = Knowledge::new(examination, models);
+    let files_of =
+        |function: &str| workshop.files_of(function).into_iter().map(str::to_owned).collect();
+    let knowledge = Knowledge::new(examination, models, files_of);
     let mut files = Files::default();
     let mut refusals = Vec::new();
     let mut cases = Vec::new();

@@ -10,18 +10,25 @@ use leakproof_findings::Finding;
 use tree_sitter::Node;
 
 /// The expressions, when the object is made in the function that loses it.
-pub fn of(view: &View, function: Node<'_>, finding: &Finding) -> Vec<String> {
+#[derive(Default)]
+pub struct Origin {
+    /// What takes the call's result.
+    pub taker: Option<String>,
+    /// Variables whose addresses it is given.
+    pub given: Vec<String>,
+}
+
+pub fn of(view: &View, function: Node<'_>, finding: &Finding) -> Origin {
     let alloc = &finding.alloc;
     let offset = view.offset(alloc.line, alloc.column).filter(|_| alloc.file == finding.leak.file);
     let Some(offset) = offset.filter(|o| function.byte_range().contains(o)) else {
-        return Vec::new();
+        return Origin::default();
     };
     let calls = view.find(function, |n| n.kind() == "call_expression" && n.start_byte() == offset);
-    let Some(call) = calls.last().copied() else { return Vec::new() };
-    let mut list: Vec<String> = taker(view, call).into_iter().collect();
-    list.extend(given(view, call));
-    list.retain(|text| is_writable(text));
-    list
+    let Some(call) = calls.last().copied() else { return Origin::default() };
+    let mut given = given(view, call);
+    given.retain(|text| is_writable(text));
+    Origin { taker: taker(view, call).filter(|text| is_writable(text)), given }
 }
 
 /// What the result is assigned to.
@@ -52,7 +59,8 @@ fn given(view: &View, call: Node<'_>) -> Vec<String> {
     let Some(arguments) = call.child_by_field_name("arguments") else { return Vec::new() };
     let mut cursor = arguments.walk();
     let texts = arguments.named_children(&mut cursor).map(|a| view.source(a));
-    texts.filter_map(|t| t.strip_prefix('&')).map(str::to_owned).collect()
+    let bare = |t: &str| t.trim_start_matches(['(', ' ']).trim_end_matches([')', ' ']).to_owned();
+    texts.filter_map(|t| t.strip_prefix('&')).map(bare).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +76,8 @@ mod tests {
             leak: Location::default(),
             ..Finding::default()
         };
-        of(&view, view.function(at).unwrap(), &finding)
+        let Origin { taker, given } = of(&view, view.function(at).unwrap(), &finding);
+        taker.into_iter().chain(given).collect()
     }
 
     #[test]
@@ -76,6 +85,7 @@ mod tests {
         assert_eq!(names("void f() { char *p = (char *) make(1); }"), ["p"]);
         assert_eq!(names("void f() { if ((s->p = make()) == 0) return; }"), ["s->p"]);
         assert_eq!(names("void f() { if (make(&line, &n, in) < 0) return; }"), ["line", "n"]);
+        assert_eq!(names("void f() { make(&(s->text), 3); }"), ["s->text"]);
         assert_eq!(names("void f() { use(make()); }"), [""; 0]);
         assert_eq!(names("void f() { a[make()] = 1; x = 1 + make(); }"), [""; 0]);
     }

@@ -2,14 +2,20 @@
 //! that release.
 
 use crate::attempt::{Holder, Plan};
+use crate::conditional::{self, Known, Spot};
 use crate::files::Files;
+use crate::finder::Finder;
 use crate::holder;
-use crate::placement::{Finder, Placement};
+use crate::kept::Moment;
+use crate::patched::position;
+use crate::placement::Placement;
 use crate::releaser::{Knowledge, Way};
 use crate::session::Case;
 use crate::trial::Workshop;
+use crate::types::Referred;
 use crate::view::View;
 use leakproof_findings::{Finding, Sources};
+use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 const NOT_UNDERSTOOD: &str = "the code around it is not understood well enough to be edited";
@@ -50,8 +56,12 @@ impl Scene<'_, '_> {
         for text in holder::spell(self.view, self.finding, sources) {
             let Some(finder) = Finder::new(self.view, self.finding, &text) else { continue };
             let placements = finder.placements();
-            let ty = self.workshop.struct_of(self.finding, &text);
-            let ways = self.knowledge.ways(self.finding, &text, ty.as_deref());
+            let ways = match self.workshop.type_of(self.finding, &text) {
+                Some(Referred::Number) => continue,
+                Some(Referred::Whole(ty)) => self.knowledge.emptiers(self.finding, &ty),
+                Some(Referred::Pointed(ty)) => self.knowledge.ways(self.finding, &text, Some(&ty)),
+                None => self.knowledge.ways(self.finding, &text, None),
+            };
             list.push(self.holder(text, placements, ways));
         }
         let made = self.workshop.return_type(&self.finding.alloc.callee);
@@ -72,19 +82,64 @@ impl Scene<'_, '_> {
         if !self.finding.variable.is_empty() && !inside.is_some_and(|p| p.starts_with("->")) {
             return None;
         }
-        let ty = self.workshop.struct_of(self.finding, &owner)?;
-        let mut ways = self.knowledge.destructors(&ty);
+        let Referred::Pointed(ty) = self.workshop.type_of(self.finding, &owner)? else {
+            return None;
+        };
+        let mut ways = self.knowledge.destructors(self.finding, &ty);
         ways.retain(|way| way.name != callee && way.name != self.finding.function);
         (!ways.is_empty()).then(|| self.holder(owner, vec![placement], ways))
     }
 
-    fn holder(&self, text: String, placements: Vec<Placement>, ways: Vec<Way>) -> Holder {
-        let root = holder::root_of(&text).to_owned();
-        let reservation = self.view.is_conditional(self.function, &root).then(|| {
-            format!("`{root}` is also used under #if: other configurations were not analysed")
-        });
+    fn holder(&self, text: String, placements: Vec<Placement>, mut ways: Vec<Way>) -> Holder {
+        let question = self.workshop.about_null();
+        ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.given));
+        // Whether a struct holds something cannot be asked in general.
+        ways.retain(|w| w.accepts_null || !w.whole);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { reservation, ..holder }
+        let reserved = holder.placements.iter().map(|p| self.reservation(&holder.text, p));
+        let reserved = reserved.collect();
+        Holder { reserved, ..holder }
+    }
+
+    /// What keeps a release at a place from being safe, whatever the analysis says.
+    fn reservation(&self, text: &str, placement: &Placement) -> Option<String> {
+        let root = holder::root_of(text);
+        let lines = self.workshop.lines_of(self.finding);
+        let harmless = |name: &str| self.knowledge.is_harmless(name);
+        let known = Known { lines: &lines, harmless: &harmless };
+        if conditional::matters(self.view, self.spot(placement), root, &known) {
+            let other = "is also used under #if: other configurations were not analysed";
+            return Some(format!("`{root}` {other}"));
+        }
+        let moment = self.moment(placement, &lines);
+        let stored = self.workshop.keepers().before(self.finding, moment)?;
+        Some(format!("it is stored in memory of others at line {stored}, and may still be there"))
+    }
+
+    /// When a release at a place happens, in terms of lines that have code.
+    fn moment(&self, placement: &Placement, lines: &BTreeSet<u32>) -> Moment {
+        let line = |offset: usize| position(&self.view.text, offset).0;
+        let last = |offset: usize| {
+            let end = line(offset);
+            lines.range(..=end).next_back().copied().unwrap_or(end)
+        };
+        match placement {
+            Placement::Else { start, .. } => Moment { line: line(*start), after: true },
+            Placement::BlockEnd(at) => Moment { line: last(*at), after: true },
+            Placement::After(target)
+            | Placement::HoistReturn { target, .. }
+            | Placement::Name { target, .. } => Moment { line: last(target.end), after: true },
+            other => Moment { line: line(other.offset()), after: false },
+        }
+    }
+
+    fn spot(&self, placement: &Placement) -> Spot<'_> {
+        let alloc = &self.finding.alloc;
+        let offset = self.view.offset(alloc.line, alloc.column);
+        let alloc = offset.filter(|o| {
+            alloc.file == self.finding.leak.file && self.function.byte_range().contains(o)
+        });
+        Spot { function: self.function, offset: placement.offset(), alloc }
     }
 
     /// Those with which something can be done, or why there are none.

@@ -5,9 +5,10 @@
 //! with the same object, what the program does with objects of that maker, the program's function
 //! for that type, the library's own function for the family.
 
+use crate::holder::is_writable;
 use leakproof_detect::{Examination, Given, Pair, Releaser};
 use leakproof_findings::Finding;
-use leakproof_models::{Library, Root};
+use leakproof_models::{Effect, Library, Root};
 use std::collections::BTreeMap;
 
 /// Ways tried at most.
@@ -20,9 +21,19 @@ pub struct Way {
     pub given: Given,
     /// The object was complete when this function got it, or the function looks at no content.
     pub trusted: bool,
+    /// It may be given null.
+    pub accepts_null: bool,
+    /// The reference that is released is itself the struct that holds the object.
+    pub whole: bool,
+    /// The library's own function for the family: it knows nothing of parts.
+    pub basic: bool,
 }
 
 impl Way {
+    fn new(name: String, given: Given, trusted: bool) -> Self {
+        Self { name, given, trusted, accepts_null: true, whole: false, basic: false }
+    }
+
     /// The statement that releases what `holder` refers to; `cast` drops a `const`.
     pub fn statement(&self, holder: &str, cast: bool, space: bool) -> String {
         match self.name.as_str() {
@@ -35,6 +46,7 @@ impl Way {
             (Given::Pointer, _) => format!("{cast}{holder}"),
             (Given::Address, Some(pointer)) => pointer.to_owned(),
             (Given::Address, None) => format!("&{holder}"),
+            (Given::Owner, _) if self.whole => format!("&{holder}"),
             (Given::Owner, _) => owner(holder).unwrap_or_else(|| format!("&{holder}")),
         };
         format!("{}{}({argument});", self.name, if space { " " } else { "" })
@@ -43,6 +55,9 @@ impl Way {
 
 /// The address of the struct that an access path ends in: `&u` of `u.path`, `s` of `s->path`.
 fn owner(holder: &str) -> Option<String> {
+    if !is_writable(holder) {
+        return None;
+    }
     let dot = holder.rfind('.').map(|at| (at, format!("&{}", &holder[..at])));
     let arrow = holder.rfind("->").map(|at| (at, holder[..at].to_owned()));
     dot.into_iter().chain(arrow).max_by_key(|(at, _)| *at).map(|(_, text)| text)
@@ -51,13 +66,26 @@ fn owner(holder: &str) -> Option<String> {
 /// What is known about releasing in the program.
 pub struct Knowledge<'k> {
     pub pairs: &'k [Pair],
-    pub releasers: &'k [Releaser],
+    pub releasers: Vec<Homed<'k>>,
     pub models: &'k Library,
 }
 
+/// A releasing function of the program and the files that define one of its name.
+pub struct Homed<'k> {
+    releaser: &'k Releaser,
+    files: Vec<String>,
+}
+
 impl<'k> Knowledge<'k> {
-    pub fn new(examination: &'k Examination, models: &'k Library) -> Self {
-        Self { pairs: &examination.pairs, releasers: &examination.releasers, models }
+    /// `files_of`: the files that define a function.
+    pub fn new(
+        examination: &'k Examination,
+        models: &'k Library,
+        files_of: impl Fn(&str) -> Vec<String>,
+    ) -> Self {
+        let homed = |releaser: &'k Releaser| Homed { releaser, files: files_of(&releaser.name) };
+        let releasers = examination.releasers.iter().map(homed).collect();
+        Self { pairs: &examination.pairs, releasers, models }
     }
 
     /// The ways to release the object of a finding, the best first. `ty`: the struct that the
@@ -77,17 +105,25 @@ impl<'k> Knowledge<'k> {
         add_by_count(&mut list, self.pairs.iter().filter(here), true);
         if !made_by_library {
             add_by_count(&mut list, self.pairs.iter().filter(alike), true);
-            self.add_for_type(&mut list, ty, true);
+            self.add_for_type(&mut list, finding, ty, true);
         }
         self.add_family(&mut list, finding);
         if made_by_library {
-            self.add_for_type(&mut list, ty, false);
+            self.add_for_type(&mut list, finding, ty, false);
             let raw = |p: &&Pair| p.allocator == finding.alloc.callee;
             add_by_count(&mut list, self.pairs.iter().filter(raw), false);
         }
         list.retain(|way| way.given != Given::Owner || owner(holder).is_some());
+        list.retain(|way| self.fits(way, ty));
         list.truncate(MAX_WAYS);
         list
+    }
+
+    /// Not a function for objects of another type.
+    fn fits(&self, way: &Way, ty: Option<&str>) -> bool {
+        let same = |h: &Homed<'_>| h.releaser.name == way.name && h.releaser.given == way.given;
+        let wants = self.releasers.iter().find(|h| same(h)).map_or("", |h| &h.releaser.ty);
+        way.given != Given::Pointer || wants.is_empty() || ty.is_none_or(|ty| ty == wants)
     }
 
     /// The library's function for a family.
@@ -98,27 +134,63 @@ impl<'k> Knowledge<'k> {
                 (Root::Arg(0), [0]) => Given::Address,
                 _ => return None,
             };
-            Some(Way { name: spelled(&model.name).to_owned(), given, trusted: true })
+            let way = Way::new(spelled(&model.name).to_owned(), given, true);
+            Some(Way { basic: true, ..way })
         })
     }
 
     /// The program's functions that release a struct of this type, given a pointer to it.
-    pub fn destructors(&self, ty: &str) -> Vec<Way> {
+    pub fn destructors(&self, finding: &Finding, ty: &str) -> Vec<Way> {
         let mut list = Vec::new();
-        self.add_for_type(&mut list, Some(ty), false);
+        self.add_for_type(&mut list, finding, Some(ty), false);
         list
+    }
+
+    /// The program's functions that release what a struct of this type holds, given its address.
+    pub fn emptiers(&self, finding: &Finding, ty: &str) -> Vec<Way> {
+        let mut list = Vec::new();
+        for releaser in self.for_type(finding, ty, Given::Owner) {
+            let way = Way::new(releaser.name.clone(), Given::Owner, true);
+            add(&mut list, Way { whole: true, ..way });
+        }
+        list
+    }
+
+    /// Whether a library function neither keeps nor releases what it is given.
+    pub fn is_harmless(&self, name: &str) -> bool {
+        // The compiler knows these itself.
+        let built_in = matches!(name, "memset" | "memcpy" | "memmove");
+        let quiet = |e: &Effect| matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. });
+        let known = self.models.get(name);
+        built_in || known.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).all(quiet))
     }
 
     fn add_family(&self, list: &mut Vec<Way>, finding: &Finding) {
         self.of_family(&finding.family).into_iter().for_each(|way| add(list, way));
     }
 
-    fn add_for_type(&self, list: &mut Vec<Way>, ty: Option<&str>, trusted: bool) {
+    fn add_for_type(
+        &self,
+        list: &mut Vec<Way>,
+        finding: &Finding,
+        ty: Option<&str>,
+        trusted: bool,
+    ) {
         let Some(ty) = ty.filter(|t| !t.is_empty()) else { return };
-        let fits = |r: &&Releaser| r.ty == ty && r.given == Given::Pointer && is_plain(r);
-        for releaser in self.releasers.iter().filter(fits) {
-            add(list, Way { name: releaser.name.clone(), given: releaser.given, trusted });
+        for releaser in self.for_type(finding, ty, Given::Pointer) {
+            add(list, Way::new(releaser.name.clone(), releaser.given, trusted));
         }
+    }
+
+    /// Functions for a type, those first that live beside the function which made the object: what is
+    /// made in a file is unmade there, and others only build on that.
+    fn for_type(&self, finding: &Finding, ty: &str, given: Given) -> Vec<&'k Releaser> {
+        let fits = |r: &Releaser| r.ty == ty && r.given == given && is_plain(r);
+        let mut list: Vec<&Homed<'k>> =
+            self.releasers.iter().filter(|h| fits(h.releaser)).collect();
+        let beside = |h: &Homed<'_>| finding.alloc_trace.iter().any(|s| h.files.contains(&s.file));
+        list.sort_by_key(|h| !beside(h));
+        list.into_iter().map(|h| h.releaser).collect()
     }
 }
 
@@ -137,7 +209,7 @@ fn add_by_count<'p>(list: &mut Vec<Way>, pairs: impl Iterator<Item = &'p Pair>, 
     for (releaser, _) in ranked {
         let trusted = complete || releaser.library;
         let name = spelled(&releaser.name).to_owned();
-        add(list, Way { name, given: releaser.given, trusted });
+        add(list, Way::new(name, releaser.given, trusted));
     }
 }
 
@@ -161,7 +233,7 @@ mod tests {
     use super::*;
 
     fn statement(given: Given, holder: &str) -> String {
-        Way { name: "f".to_owned(), given, trusted: true }.statement(holder, false, false)
+        Way::new("f".to_owned(), given, true).statement(holder, false, false)
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::op::TextEdit;
 use crate::outcome::{Certificate, Outcome, Proposal, Refusal, explain, explain_problem};
 use crate::patched::position;
 use crate::session::{Case, State};
+use crate::trial::Use;
 use crate::view::View;
 use leakproof_findings::{Applicability, Edit, Finding};
 
@@ -39,7 +40,7 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
         (State::Accepted, _) => (case.attempt.clone(), Applicability::Safe, Vec::new()),
         (_, Some((attempt, problems))) => {
             let mut open: Vec<String> = problems.iter().map(explain_problem).collect();
-            open.extend(case.plan.holder(attempt)?.reservation.clone());
+            open.extend(case.plan.reservation(attempt).map(str::to_owned));
             if !case.plan.way(attempt)?.trusted {
                 open.push("the releasing function may look at parts that are not set".to_owned());
             }
@@ -47,7 +48,7 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
         }
         _ => return None,
     };
-    let ops = case.plan.ops(&attempt)?;
+    let ops = case.plan.ops(&attempt, Use::Reading)?;
     let file = &case.plan.finding.leak.file;
     Some(Proposal {
         finding: case.plan.finding.clone(),

@@ -6,7 +6,7 @@
 
 use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
 use crate::files::Files;
-use crate::holder::{field_of_site, is_writable};
+use crate::holder::{field_of_site, is_writable, root_of};
 use crate::op::{Op, conflict};
 use crate::outcome::is_soft;
 use crate::placement::Placement;
@@ -53,8 +53,8 @@ impl Case {
         }
     }
 
-    pub fn ops(&self) -> Option<Vec<Op>> {
-        self.plan.ops(&self.attempt)
+    pub fn ops(&self, use_of: Use) -> Option<Vec<Op>> {
+        self.plan.ops(&self.attempt, use_of)
     }
 
     fn is_resize(&self) -> bool {
@@ -76,7 +76,7 @@ impl Case {
     /// released has no parts that were never set.
     fn judge(&mut self, problems: Vec<Problem>, complete: bool) {
         let trusted = complete || self.plan.way(&self.attempt).is_some_and(|w| w.trusted);
-        let reserved = self.plan.holder(&self.attempt).is_none_or(|h| h.reservation.is_some());
+        let reserved = self.plan.reservation(&self.attempt).is_some();
         let proven = trusted && !reserved;
         if problems.is_empty() && proven {
             self.state = State::Accepted;
@@ -201,7 +201,7 @@ impl<'s, 'p> Session<'s, 'p> {
         let mut ops: Vec<(&str, Op)> = Vec::new();
         for case in self.cases.iter().filter(|c| c.state == State::Accepted) {
             let file = case.plan.finding.leak.file.as_str();
-            ops.extend(case.ops().unwrap_or_default().into_iter().map(|op| (file, op)));
+            ops.extend(case.ops(Use::Reading).unwrap_or_default().into_iter().map(|op| (file, op)));
         }
         let mut chosen = Vec::new();
         let mut busy: BTreeSet<&str> = BTreeSet::new();
@@ -212,7 +212,7 @@ impl<'s, 'p> Session<'s, 'p> {
                 continue;
             }
             let file = case.plan.finding.leak.file.as_str();
-            let Some(own) = case.ops() else { continue };
+            let Some(own) = case.ops(Use::Reading) else { continue };
             let clash = |op: &Op| ops.iter().any(|(f, other)| *f == file && conflict(op, other));
             if own.iter().any(clash) {
                 continue;
@@ -237,7 +237,7 @@ impl<'s, 'p> Session<'s, 'p> {
         for (i, case) in self.cases.iter().enumerate() {
             if case.state == State::Accepted || tried.contains(&i) {
                 let file = &case.plan.finding.leak.file;
-                ops.extend(case.ops()?.into_iter().map(|op| (file.clone(), (i, op))));
+                ops.extend(case.ops(use_of)?.into_iter().map(|op| (file.clone(), (i, op))));
             }
         }
         self.workshop.patch(self.files, &ops, use_of)
@@ -413,12 +413,24 @@ impl<'s, 'p> Session<'s, 'p> {
         while !left.is_empty() {
             let Some(bench) = self.bench(&[], Use::Reading) else { return };
             let Some(rejected) = self.workshop.new_warning(&bench) else { return };
-            let guilty = rejected.owner.filter(|o| left.contains(o)).or(left.last().copied());
+            let named = left.iter().copied().find(|&i| self.is_named_in(i, &rejected));
+            let owner = rejected.owner.filter(|o| left.contains(o));
+            let guilty = owner.or(named).or(left.last().copied());
             let Some(guilty) = guilty else { return };
             left.retain(|i| *i != guilty);
             self.cases[guilty].state = State::Open;
             self.cases[guilty].reject(Feedback::Compiler(rejected.message));
         }
+    }
+}
+
+impl Session<'_, '_> {
+    /// Whether clang's message is about the variable that an attempt releases.
+    fn is_named_in(&self, case: usize, rejected: &Rejected) -> bool {
+        let case = &self.cases[case];
+        let root = case.plan.holder(&case.attempt).map(|h| root_of(&h.text).to_owned());
+        rejected.files.contains(&case.plan.finding.leak.file)
+            && root.is_some_and(|root| rejected.message.contains(&format!("'{root}'")))
     }
 }
 

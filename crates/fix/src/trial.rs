@@ -4,16 +4,18 @@
 //! patched program. Files on disk are not touched.
 
 use crate::files::{self, Files};
+use crate::kept::Keepers;
+use crate::null::Question;
 use crate::op::Op;
 use crate::patched::{Part, Patched};
-use crate::types;
+use crate::types::{self, Referred};
 use leakproof_detect::{Examination, Options, Store, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
-use leakproof_ir::Module;
+use leakproof_ir::{Function, Module};
 use leakproof_models::Library;
 use leakproof_program::Program;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The program that is fixed, and how it is compiled.
@@ -100,8 +102,8 @@ impl<'p> Workshop<'p> {
         result
     }
 
-    /// The struct that an access path of the leaking function points to.
-    pub fn struct_of(&self, finding: &Finding, holder: &str) -> Option<String> {
+    /// The struct that an access path of the leaking function is or points to.
+    pub fn type_of(&self, finding: &Finding, holder: &str) -> Option<Referred> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
         self.modules.iter().filter(here).find_map(|module| {
             let function = module
@@ -113,9 +115,35 @@ impl<'p> Workshop<'p> {
             let members: Vec<&str> = members.split('.').filter(|m| !m.is_empty()).collect();
             let body = function.body.as_ref()?;
             let local = body.vars.values().find(|v| v.name == root).and_then(|v| v.ty);
-            let ty = types::member(module, local?, &members)?;
-            types::pointed_struct(module, ty)
+            types::referred(module, types::member(module, local?, &members)?)
         })
+    }
+
+    /// The lines of the leaking function that have code.
+    pub fn lines_of(&self, finding: &Finding) -> BTreeSet<u32> {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        let functions = self.modules.iter().filter(here).flat_map(|module| {
+            let named = |f: &&Function| f.source_name == finding.function;
+            module.functions.values().filter(named).filter_map(|f| f.body.as_ref())
+        });
+        functions.flat_map(|body| body.insts.values().map(|i| i.loc.line)).collect()
+    }
+
+    /// The files that have a function of this name.
+    pub fn files_of(&self, function: &str) -> Vec<&str> {
+        let defined = self.modules.iter().flat_map(|module| {
+            let named = move |f: &&Function| f.source_name == function && f.body.is_some();
+            module.functions.values().filter(named).map(|f| module.file_name(f.loc))
+        });
+        defined.collect()
+    }
+
+    pub fn keepers(&self) -> Keepers<'_> {
+        Keepers { modules: &self.modules }
+    }
+
+    pub fn about_null(&self) -> Question<'_> {
+        Question { modules: &self.modules, models: self.models }
     }
 
     /// The type that a function returns, as C spells it.
@@ -235,7 +263,11 @@ impl<'p> Workshop<'p> {
             for (position, message) in self.recompiler.diagnostics(unit, Some(&bench.overlay)) {
                 match known.iter().position(|(_, m)| *m == message) {
                     Some(at) => drop(known.swap_remove(at)),
-                    None => return Some(bench.blame(format!("{position}{message}"))),
+                    None => {
+                        let files = self.texts(bench, i).into_iter().map(|(file, _)| file);
+                        let blamed = bench.blame(format!("{position}{message}"));
+                        return Some(Rejected { files: files.collect(), ..blamed });
+                    }
                 }
             }
         }

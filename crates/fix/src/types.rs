@@ -2,12 +2,23 @@
 
 use leakproof_ir::{Module, SourceType, TypeId};
 
-/// The name of the struct that a pointer type points to.
-pub fn pointed_struct(module: &Module, ty: TypeId) -> Option<String> {
+/// What an expression refers to, by the name of the struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Referred {
+    /// It is such a struct.
+    Whole(String),
+    /// It points to one.
+    Pointed(String),
+    /// It is no reference at all.
+    Number,
+}
+
+pub fn referred(module: &Module, ty: TypeId) -> Option<Referred> {
     match module.types.get(ty)? {
-        SourceType::Const { of } => pointed_struct(module, *of),
-        SourceType::Pointer { to } => struct_name(module, *to),
-        _ => None,
+        SourceType::Const { of } => referred(module, *of),
+        SourceType::Scalar { .. } => Some(Referred::Number),
+        SourceType::Pointer { to } => struct_name(module, *to).map(Referred::Pointed),
+        _ => struct_name(module, ty).map(Referred::Whole),
     }
 }
 

@@ -128,13 +128,6 @@ impl View {
         !self.find(root, |n| is_identifier(n) && self.source(n) == name).is_empty()
     }
 
-    /// Whether `name` occurs in code that some other configuration would compile instead, or in
-    /// which this one differs from others.
-    pub fn is_conditional(&self, function: Node<'_>, name: &str) -> bool {
-        let groups = self.find(function, |n| n.kind().starts_with("preproc_if"));
-        groups.into_iter().any(|g| self.mentions(g, name))
-    }
-
     /// Whether a line directive or marker says that the text was generated.
     pub fn is_generated(&self) -> bool {
         let head: Vec<&[u8]> = self.text.split(|b| *b == b'\n').take(20).collect();
