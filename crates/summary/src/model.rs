@@ -73,12 +73,8 @@ impl Exec<'_> {
                 };
                 let held = self.held_at(call, place, None, call.args.len(), state);
                 let held = held.first().copied();
-                let is_null = held.map_or(Terms::TRUE, |v| self.terms.is_null(v));
-                let wanted = match held {
-                    Some(v) if null && !self.may_be_zero(v, state) => Terms::FALSE,
-                    _ if null => is_null,
-                    _ => self.terms.not(is_null),
-                };
+                let is_null = held.map_or(Terms::TRUE, |v| self.is_zero(v, state));
+                let wanted = if null { is_null } else { self.terms.not(is_null) };
                 guard = self.terms.and2(guard, wanted);
             }
             let guard = self.pcs.simplify(&mut self.terms, state.pc, guard);
@@ -89,13 +85,18 @@ impl Exec<'_> {
         list
     }
 
-    /// Whether an argument may be zero. One that is computed, as sizes are, is so only where the path
+    /// Whether an argument is zero. One that is computed, as sizes are, is so only where the path
     /// says it: that a sum comes out as zero is arithmetic gone wrong, which the program does not
-    /// count on.
-    fn may_be_zero(&mut self, v: Term, state: &State) -> bool {
+    /// count on. Who judges a release that the program makes depend on it needs it all the same.
+    fn is_zero(&mut self, v: Term, state: &State) -> Term {
         let zero = self.terms.is_null(v);
-        !matches!(self.terms.node(v), Node::Bin { .. })
-            || self.pcs.simplify(&mut self.terms, state.pc, zero) == Terms::TRUE
+        match self.terms.node(v) {
+            Node::Bin { .. } if self.audit.is_none() => {
+                let zero = self.pcs.simplify(&mut self.terms, state.pc, zero);
+                Terms::bool(zero == Terms::TRUE)
+            }
+            _ => zero,
+        }
     }
 
     fn fork_outcomes(
