@@ -3,8 +3,8 @@
 //! A destructor gets its struct from a caller who got it from somewhere else: no function sees both
 //! the allocation of a field and the release of the struct. So the fields that own are found
 //! by how the whole program treats them (`fields`), and each function that releases such a struct
-//! is run once more with an object planted in every owning field of every such struct that it comes upon. Such findings rest on an
-//! assumption, and say so.
+//! is run once more with an object planted in every owning field of every such struct that it
+//! comes upon. Such findings rest on an assumption, and say so.
 
 mod callee;
 mod fields;

@@ -63,3 +63,56 @@ impl Terms {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Op, SymInfo, Term, Terms};
+
+    fn symbol(terms: &mut Terms) -> Term {
+        let sym = terms.new_sym(SymInfo { bits: 64, range: None, nonzero: false, outside: false });
+        terms.sym(sym)
+    }
+
+    #[test]
+    fn pointers_into_one_object_are_a_number_apart() {
+        let mut terms = Terms::new();
+        let base = terms.new_distinct_base(true);
+        let (first, third) = (terms.addr(base, 8), terms.addr(base, 24));
+        let apart = terms.bin(Op::Sub, third, first);
+        assert_eq!(terms.as_signed(apart), Some(16));
+    }
+
+    #[test]
+    fn pointers_into_two_objects_are_not() {
+        let mut terms = Terms::new();
+        let (a, b) = (terms.new_distinct_base(true), terms.new_distinct_base(true));
+        let (a, b) = (terms.addr(a, 8), terms.addr(b, 0));
+        let apart = terms.bin(Op::Sub, a, b);
+        assert_eq!(terms.as_int(apart), None);
+    }
+
+    /// `(&v[n + 1] - &v[0]) / 8` is `n + 1`.
+    #[test]
+    fn the_number_of_elements_is_known_as_far_as_the_index() {
+        let mut terms = Terms::new();
+        let base = terms.new_distinct_base(true);
+        let (start, n, eight) = (terms.addr(base, 0), symbol(&mut terms), terms.int(64, 8));
+        let bytes = terms.bin(Op::Mul, n, eight);
+        let end = terms.index(start, 8, bytes);
+        let end = terms.offset(end, 8);
+        let apart = terms.bin(Op::Sub, end, start);
+        let count = terms.bin(Op::SDiv, apart, eight);
+        let one = terms.int(64, 1);
+        assert_eq!(count, terms.bin(Op::Add, n, one));
+    }
+
+    #[test]
+    fn what_is_no_multiple_is_not_divided() {
+        let mut terms = Terms::new();
+        let (n, four, eight) = (symbol(&mut terms), terms.int(64, 4), terms.int(64, 8));
+        let product = terms.bin(Op::Mul, n, four);
+        assert_eq!(terms.exact_quotient(product, 8), None);
+        let quotient = terms.bin(Op::SDiv, product, eight);
+        assert_ne!(quotient, n);
+    }
+}

@@ -229,14 +229,20 @@ impl Module {
     /// The size of the array that a struct has as its member at an offset. Arrays of one element
     /// and less are often longer than they say.
     pub fn array_member_size(&self, ty: TypeId, at: u64) -> Option<u64> {
+        let member = self.member_at(ty, at)?;
+        match self.types[member] {
+            SourceType::Array { count: 2.., .. } => self.size_of(member),
+            _ => None,
+        }
+    }
+
+    /// The type of the member that a struct has at an offset; those of a union have no place of
+    /// their own.
+    pub fn member_at(&self, ty: TypeId, at: u64) -> Option<TypeId> {
         match &self.types[ty] {
-            SourceType::Const { of } => self.array_member_size(*of, at),
+            SourceType::Const { of } => self.member_at(*of, at),
             SourceType::Struct { fields, union: false, .. } => {
-                let field = fields.iter().find(|f| f.offset == at)?;
-                match self.types[field.ty] {
-                    SourceType::Array { count: 2.., .. } => self.size_of(field.ty),
-                    _ => None,
-                }
+                fields.iter().find(|f| f.offset == at).map(|f| f.ty)
             }
             _ => None,
         }

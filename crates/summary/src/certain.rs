@@ -49,8 +49,7 @@ impl Exec<'_> {
             let gone = self.gone(&state, object);
             let gone = self.terms.or([gone, held, owned]);
             let decided_by = self.outcomes_in(gone);
-            for (way, tested) in &ways {
-                let way = *way;
+            for &(way, ref tested) in &ways {
                 if tested.is_disjoint(&decided_by) || known.contains(&object) {
                     continue;
                 }
@@ -74,22 +73,17 @@ impl Exec<'_> {
     fn ways_out(&mut self, exit: usize) -> Vec<Term> {
         let path = self.pcs.formula(&mut self.terms, self.exits[exit].state.pc);
         let mut ways = vec![path];
-        let results = match self.exits[exit].value {
-            Some(value) => self.terms.alternatives(value),
-            None => Vec::new(),
-        };
+        let Some(value) = self.exits[exit].value else { return ways };
+        let results = self.terms.alternatives(value);
         let constants = results.iter().filter(|&&r| self.terms.as_int(r).is_some()).count();
-        if (2..=MAX_RESULTS).contains(&constants)
-            && let Some(value) = self.exits[exit].value
-        {
-            for result in results {
+        if (2..=MAX_RESULTS).contains(&constants) {
+            ways.extend(results.into_iter().map(|result| {
                 let returned = self.terms.eq(value, result);
-                let way = self.terms.and2(path, returned);
-                if !is_contradiction(&self.terms, way) {
-                    ways.push(way);
-                }
-            }
+                self.terms.and2(path, returned)
+            }));
         }
+        // Of a way that nobody can take everything could be said.
+        ways.retain(|&way| !is_contradiction(&self.terms, way));
         ways
     }
 

@@ -61,3 +61,33 @@ impl Elements {
 fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(lo: i64, hi: i64) -> Elements {
+        Elements::around(lo, 8, Area { lo, hi })
+    }
+
+    #[test]
+    fn elements_stay_in_their_array() {
+        let array = within(8, 24);
+        assert!(array.meets(Slot::At(8)) && array.meets(Slot::At(16)));
+        assert!(!array.meets(Slot::At(0)) && !array.meets(Slot::At(24)));
+        assert!(!array.meets(Slot::Every(within(24, 40))));
+    }
+
+    #[test]
+    fn elements_of_an_unknown_array_may_be_anything_in_step() {
+        let all = Elements::around(0, 8, Area::WHOLE);
+        assert!(all.meets(Slot::At(64)) && all.meets(Slot::Every(within(24, 40))));
+        assert!(!all.meets(Slot::At(4)));
+    }
+
+    #[test]
+    fn a_moved_array_takes_its_area_along() {
+        let moved = within(8, 24).moved(16);
+        assert_eq!((moved.area, moved.first()), (Area { lo: 24, hi: 40 }, 24));
+    }
+}

@@ -429,22 +429,30 @@ impl Exec<'_> {
             match (self.kind(base), slot) {
                 (BaseKind::Func(_) | BaseKind::Var(_), _) => {}
                 (_, Slot::At(start)) if start > 0 => {
-                    let rest = length.unwrap_or(i64::MAX - start);
-                    self.forget_part(state, base, Area::from(start, Some(rest)), name, loc);
+                    let hi = length.map_or(i64::MAX, |n| start.saturating_add(n));
+                    self.forget_numbers(state, base, Area { lo: start, hi }, name, loc);
                 }
                 _ => self.forget_base(state, base, leaf.cond, name, loc),
             }
         }
     }
 
-    /// Numbers in a member of a struct are no longer known; what is around it stays.
-    fn forget_part(&mut self, state: &mut State, base: Base, part: Area, name: &str, loc: Loc) {
+    /// Numbers in a part of an object are no longer known; what is around it stays. Elements count
+    /// as in it when their area is known.
+    pub(crate) fn forget_numbers(
+        &mut self,
+        state: &mut State,
+        base: Base,
+        part: Area,
+        name: &str,
+        loc: Loc,
+    ) {
         state.mem.remove(&(base, Slot::Last));
         let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
         for (slot, old) in cells {
             let inside = match slot {
                 Slot::At(offset) => part.contains(offset),
-                Slot::Every(elements) => elements.area.meets(part),
+                Slot::Every(e) => e.area != Area::WHOLE && e.area.meets(part),
                 _ => false,
             };
             if inside && !self.terms.has_addr(old) {

@@ -5,7 +5,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
-use leakproof_guard::{Node, SymInfo, Term, Terms, signed_limits};
+use leakproof_guard::{Area, Node, SymInfo, Term, Terms, signed_limits};
 use leakproof_ir::{Function, Ty};
 use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
 
@@ -334,16 +334,8 @@ impl Exec<'_> {
         for leaf in self.leaves(state, pointer).unwrap_or_default() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let start = if let Slot::At(o) = slot { o } else { 0 };
-            state.mem.remove(&(base, Slot::Last));
-            let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
-            for (slot, old) in cells {
-                let after = matches!(slot, Slot::At(o) if o >= start);
-                if after && !self.terms.has_addr(old) {
-                    let bits = self.terms.bits(old);
-                    let unknown = self.opaque(bits, What::Written, name, call.loc);
-                    state.mem.insert((base, slot), unknown);
-                }
-            }
+            let rest = Area { lo: start, hi: i64::MAX };
+            self.forget_numbers(state, base, rest, name, call.loc);
             if start == 0 && matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Pointee) {
                 let fresh = self.opaque(64, What::Written, name, call.loc);
                 state.mem.insert((base, Slot::Epoch), fresh);

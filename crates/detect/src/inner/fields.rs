@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
 
     /// A pointer to a struct is also one to its first member: the struct around it counts.
     fn note_pointee(&mut self, pointer: ValueId, ty: TypeId, name: &StructName) {
-        let size = struct_size(self.module, ty);
+        let size = self.module.size_of(ty).unwrap_or(0);
         let known = self.pointees.entry(pointer).or_insert_with(|| (size, name.clone()));
         if size > known.0 {
             *known = (size, name.clone());
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
             ValueKind::Global(g, 0) => self.module.globals[g].ty,
             ValueKind::Inst(id) => match &self.inst(id).kind {
                 InstKind::Offset { offset, indices, ty: Some(ty), .. } if indices.is_empty() => {
-                    field_type(self.module, *ty, u64::try_from(*offset).ok()?)
+                    self.module.member_at(*ty, u64::try_from(*offset).ok()?)
                 }
                 _ => None,
             },
@@ -218,11 +218,8 @@ impl<'a> Reader<'a> {
                 }
                 InstKind::Call { callee, args, .. } => self.read_release(survey, callee, args),
                 InstKind::Offset { base, offset, indices, .. } => {
-                    let known = self.pointees.get(base).filter(|(size, _)| {
-                        i64::try_from(*size) == Ok(*offset)
-                            || indices.iter().any(|i| i.scale == *size as i64)
-                    });
-                    survey.elements.extend(known.map(|(_, name)| name.clone()));
+                    let steps = indices.iter().map(|i| i.scale).chain([*offset]);
+                    survey.elements.extend(self.stepped_over(base, steps));
                 }
                 _ => {}
             }
@@ -386,6 +383,16 @@ impl<'a> Reader<'a> {
         self.calls.made_by_call(self.place(inst), self.me.module, callee).is_some()
     }
 
+    /// The struct behind a pointer, when one of the steps leads to the next such struct.
+    fn stepped_over(
+        &self,
+        pointer: &ValueId,
+        mut steps: impl Iterator<Item = i64>,
+    ) -> Option<StructName> {
+        let (size, name) = self.pointees.get(pointer)?;
+        steps.any(|step| i64::try_from(*size) == Ok(step)).then(|| name.clone())
+    }
+
     fn pointers_to(&self, of: &StructName) -> Arc<[ValueId]> {
         let all = self.pointees.iter().filter(|(_, (_, name))| name == of);
         let mut values: Vec<ValueId> = all.map(|(v, _)| *v).collect();
@@ -411,24 +418,8 @@ fn struct_name(module: &Module, ty: TypeId) -> Option<StructName> {
     }
 }
 
-fn struct_size(module: &Module, ty: TypeId) -> u64 {
-    match &module.types[ty] {
-        SourceType::Const { of } => struct_size(module, *of),
-        SourceType::Struct { size, .. } => *size,
-        _ => 0,
-    }
-}
-
-fn field_type(module: &Module, ty: TypeId, at: u64) -> Option<TypeId> {
-    match &module.types[ty] {
-        SourceType::Const { of } => field_type(module, *of, at),
-        SourceType::Struct { fields, .. } => fields.iter().find(|f| f.offset == at).map(|f| f.ty),
-        _ => None,
-    }
-}
-
 fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
-    field_type(module, ty, at).is_some_and(|ty| is_pointer(module, ty))
+    module.member_at(ty, at).is_some_and(|ty| is_pointer(module, ty))
 }
 
 fn is_pointer(module: &Module, ty: TypeId) -> bool {

@@ -83,19 +83,10 @@ impl Hints<'_> {
             ValueKind::Inst(inst) => match &self.body.insts[inst].kind {
                 InstKind::Alloca { ty, .. } => *ty,
                 InstKind::Offset { offset, indices, ty: Some(ty), .. } if indices.is_empty() => {
-                    self.field_type(*ty, u64::try_from(*offset).ok()?)
+                    self.module.member_at(*ty, u64::try_from(*offset).ok()?)
                 }
                 _ => None,
             },
-            _ => None,
-        }
-    }
-
-    fn field_type(&self, ty: TypeId, offset: u64) -> Option<TypeId> {
-        match self.module.types.get(ty)? {
-            SourceType::Struct { fields, union: false, .. } => {
-                fields.iter().find(|f| f.offset == offset).map(|f| f.ty)
-            }
             _ => None,
         }
     }
