@@ -10,6 +10,7 @@ mod call;
 mod certain;
 mod cfg;
 mod context;
+mod decided;
 mod elements;
 mod exec;
 mod export;

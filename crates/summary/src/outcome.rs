@@ -24,7 +24,7 @@ const MAX_TERMS_OF_SPLITS: usize = 50_000;
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
 /// What follows from larger paths is not worked out.
-const MAX_PATH: u32 = 3000;
+pub(crate) const MAX_PATH: u32 = 3000;
 /// So many are kept of each exit until then.
 const MAX_INPUTS: usize = 24;
 
@@ -187,24 +187,34 @@ impl Exec<'_> {
         differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
     }
 
-    /// The exits, split where it depends on the path what happened to an object: so a release
-    /// stays together with what the same path did to the pointers.
+    /// The exits, split by what they return, then where it depends on the path what happened to an
+    /// object: so a release stays together with what the same path did to the pointers.
     fn decided_exits(&mut self) -> Vec<Outcome> {
-        let mut done = Vec::new();
-        let mut work: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
-        work.reverse();
-        let (mut by_result, mut by_fact) = (MAX_SPLITS_BY_RESULT, MAX_SPLITS_BY_FACT);
         let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
+        let exits: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
+        let by_result = self.split(exits, (MAX_SPLITS_BY_RESULT, most), |exec, o| {
+            o.value.and_then(|v| exec.choice_of(v))
+        });
+        let settled: Vec<Outcome> =
+            by_result.into_iter().map(|o| self.settled_outcome(o)).collect();
+        self.split(settled, (MAX_SPLITS_BY_FACT, most), |exec, o| exec.undecided_fact(&o.state))
+    }
+
+    /// Outcomes split by a part of a condition as long as there is one, so often and up to so many
+    /// terms.
+    fn split(
+        &mut self,
+        mut work: Vec<Outcome>,
+        (times, terms): (usize, usize),
+        condition: impl Fn(&Self, &Outcome) -> Option<Term>,
+    ) -> Vec<Outcome> {
+        work.reverse();
+        let (mut done, mut left) = (Vec::new(), times);
         while let Some(o) = work.pop() {
-            let choice = o.value.and_then(|v| self.choice_of(v));
-            let (undecided, left) = match choice {
-                Some(t) => (Some(t), &mut by_result),
-                None => (self.undecided_fact(&o.state), &mut by_fact),
-            };
-            let atom = undecided.filter(|_| *left > 0 && self.terms.len() < most);
-            match atom.and_then(|t| self.smallest_atom(t)) {
+            let open = condition(self, &o).filter(|_| left > 0 && self.terms.len() < terms);
+            match open.and_then(|t| self.smallest_atom(t)) {
                 Some(atom) => {
-                    *left -= 1;
+                    left -= 1;
                     let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
                     work.extend(cases.into_iter().flatten());
                 }
@@ -218,8 +228,12 @@ impl Exec<'_> {
         let state = self.exits[exit].state.clone();
         let answers = self.answers(state.pc, self.exits[exit].value);
         let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
-        let state = self.settled(state);
         self.outcome(state, value, answers)
+    }
+
+    fn settled_outcome(&mut self, o: Outcome) -> Outcome {
+        let state = self.settled(o.state);
+        self.outcome(state, o.value, o.answers)
     }
 
     fn outcome(&mut self, state: State, value: Option<Term>, answers: Vec<Answered>) -> Outcome {
@@ -374,25 +388,6 @@ impl Exec<'_> {
                 self.escape_base(state, base, Terms::TRUE);
             }
         }
-    }
-
-    /// The state with facts and pointers that its own path decides: the path is not told to
-    /// callers.
-    fn settled(&mut self, mut state: State) -> State {
-        let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
-        for ((base, slot), t) in cells {
-            let simpler = match slot {
-                Slot::Live | Slot::Freed | Slot::Escaped => {
-                    self.pcs.simplify(&mut self.terms, state.pc, t)
-                }
-                _ if slot.is_contents() && self.terms.has_addr(t) => self.pruned(&state, t),
-                _ => t,
-            };
-            if simpler != t {
-                state.mem.insert((base, slot), simpler);
-            }
-        }
-        state
     }
 
     /// The key of a settled state: facts that hold, and facts that may.
