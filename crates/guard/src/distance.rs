@@ -43,7 +43,7 @@ impl Terms {
 
     /// `t / by` for a number that is a multiple of it by how it was made. That the product had
     /// gone over the end of its type is left out: distances do not.
-    pub(crate) fn exact_quotient(&mut self, t: Term, by: u64) -> Option<Term> {
+    pub fn exact_quotient(&mut self, t: Term, by: u64) -> Option<Term> {
         let bits = self.bits(t);
         if let Some(value) = self.as_signed(t) {
             let by = i64::try_from(by).ok().filter(|&by| by > 0 && value % by == 0)?;

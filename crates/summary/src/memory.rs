@@ -25,6 +25,8 @@ const MAX_LEAVES: usize = 24;
 pub struct Leaf {
     pub cond: Term,
     pub target: Leaves,
+    /// The alternative itself.
+    pointer: Term,
     /// The pointer is one of several that an array holds: updates through it are weak, releases
     /// through it count for all.
     pub any: bool,
@@ -84,7 +86,7 @@ impl Exec<'_> {
             Node::Int { .. } | Node::Bool(_) => Leaves::Int,
             _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
         };
-        out.push(Leaf { cond, target, any });
+        out.push(Leaf { cond, target, pointer: t, any });
         true
     }
 
@@ -98,8 +100,10 @@ impl Exec<'_> {
         let mut alternatives = Vec::new();
         for leaf in leaves.iter().rev() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
-            let value = match slot {
-                Slot::Every { .. } => self.read_element(state, base, slot, bits, pointer),
+            let row = self.constant_element(leaf.pointer, bits);
+            let value = match (slot, row) {
+                (_, Some(value)) => value,
+                (Slot::Every { .. }, _) => self.read_element(state, base, slot, bits, pointer),
                 _ => self.read(state, base, slot, bits),
             };
             if leaf.any {

@@ -1,13 +1,17 @@
 //! What constant globals hold: tables, string literals, initial values of local structs.
 
+use crate::elements::Elements;
 use crate::exec::Exec;
 use crate::vocabulary::BaseKind;
-use leakproof_guard::{Base, Term};
+use leakproof_guard::{Base, Node, Term};
 use leakproof_ir::{InitEntry, InitValue};
 
 /// Zeros between the values of an initialiser are copied in pieces of this size: a wider read of
 /// zeros is zero as well.
 const ZEROS: u64 = 4;
+
+/// Rows of larger tables are not told apart.
+const MAX_ROWS: usize = 16;
 
 impl Exec<'_> {
     /// The initial value of a constant global.
@@ -45,6 +49,58 @@ impl Exec<'_> {
         }
         let covered = init.iter().any(|e| (e.offset..e.offset + width(e)).contains(&offset));
         (!covered && offset < global.size).then(|| self.terms.int(bits, 0))
+    }
+
+    /// What an element of a constant table holds: a choice by its index. So the members that are
+    /// read of one row belong together.
+    pub(super) fn constant_element(&mut self, pointer: Term, bits: u16) -> Option<Term> {
+        let Node::Elem { base, offset, stride, index, area } = *self.terms.node(pointer) else {
+            return None;
+        };
+        let BaseKind::Global(r) = self.kind(base) else { return None };
+        let global = self.ctx.program.global(r);
+        let size = i64::try_from(global.size).ok().filter(|_| global.constant)?;
+        let end = area.hi.min(size);
+        let mut rows: Vec<(Term, Vec<i64>)> = Vec::new();
+        let first = Elements::around(offset, stride, area).first().max(0);
+        for at in (first..end).step_by(stride as usize).take(MAX_ROWS + 1) {
+            let value = self.constant_contents(base, at, bits)?;
+            match rows.iter_mut().find(|(v, _)| *v == value) {
+                Some((_, list)) => list.push(at - offset),
+                None => rows.push((value, vec![at - offset])),
+            }
+        }
+        let count: usize = rows.iter().map(|(_, list)| list.len()).sum();
+        (count <= MAX_ROWS).then(|| self.row_at(rows, index, stride)).flatten()
+    }
+
+    /// The value of the row that is `index` bytes on. The one of most rows needs no condition.
+    fn row_at(
+        &mut self,
+        mut rows: Vec<(Term, Vec<i64>)>,
+        index: Term,
+        stride: u32,
+    ) -> Option<Term> {
+        rows.sort_by_key(|(value, list)| (list.len(), *value));
+        let (mut result, _) = rows.pop()?;
+        let number = self.terms.exact_quotient(index, u64::from(stride));
+        for (value, list) in rows {
+            let here: Vec<Term> = list
+                .into_iter()
+                .map(|bytes| match number {
+                    Some(n) => self.is_number(n, bytes / i64::from(stride)),
+                    None => self.is_number(index, bytes),
+                })
+                .collect();
+            let here = self.terms.or(here);
+            result = self.terms.ite(here, value, result);
+        }
+        Some(result)
+    }
+
+    fn is_number(&mut self, t: Term, number: i64) -> Term {
+        let number = self.terms.int(self.terms.bits(t), number as u64);
+        self.terms.eq(t, number)
     }
 
     /// The cells of a constant global in a stretch of it, each as wide as it was written.
