@@ -1,29 +1,32 @@
-//! A term under the assumption that one of its conditions holds, or does not.
+//! A term under the assumption that some of its conditions hold, or do not.
 
 use crate::{Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
-/// An assumption, with the terms already rewritten under it.
+/// Assumptions, with the terms already rewritten under them.
 pub struct Assumption {
-    atom: Term,
-    truth: bool,
+    /// The oldest term that something is assumed about.
+    first: Option<Term>,
     known: FxHashMap<Term, Term>,
 }
 
 impl Assumption {
     pub fn new(atom: Term, truth: bool) -> Self {
-        Self { atom, truth, known: FxHashMap::default() }
+        Self::all(&[(atom, truth)])
+    }
+
+    /// Several conditions, each with its truth.
+    pub fn all(literals: &[(Term, bool)]) -> Self {
+        let known = literals.iter().map(|&(t, truth)| (t, Terms::bool(truth))).collect();
+        Self { first: literals.iter().map(|(t, _)| *t).min(), known }
     }
 }
 
 impl Terms {
     /// `t` with the assumption put in everywhere.
     pub fn assuming(&mut self, t: Term, given: &mut Assumption) -> Term {
-        if t == given.atom {
-            return Self::bool(given.truth);
-        }
-        // Parts are made before the whole: an older term cannot have the atom in it.
-        if t < given.atom {
+        // Parts are made before the whole: an older term cannot have any of them in it.
+        if given.first.is_none_or(|first| t < first) {
             return t;
         }
         if let Some(&known) = given.known.get(&t) {

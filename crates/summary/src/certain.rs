@@ -113,7 +113,9 @@ impl Exec<'_> {
     fn outcomes_in(&self, t: Term) -> FxHashSet<Sym> {
         let mut symbols = self.symbols_in(t);
         symbols.retain(|s| match &self.sym_kinds[s.0 as usize] {
-            SymKind::Opaque(origin) => origin.what == What::Outcome,
+            SymKind::Opaque(origin) => {
+                matches!(origin.what, What::Outcome | What::Cut | What::Open)
+            }
             _ => false,
         });
         symbols

@@ -7,7 +7,7 @@ use crate::exec::Exec;
 use crate::outcome::MAX_PATH;
 use crate::state::{Cell, State};
 use crate::vocabulary::Slot;
-use leakproof_guard::{Node, Term, Terms, is_contradiction};
+use leakproof_guard::{Assumption, Node, Term, Terms, is_contradiction, necessary};
 use rustc_hash::FxHashMap;
 
 impl Exec<'_> {
@@ -15,19 +15,21 @@ impl Exec<'_> {
     /// callers.
     pub(crate) fn settled(&mut self, mut state: State) -> State {
         let path = self.pcs.formula(&mut self.terms, state.pc);
+        let mut given = Assumption::all(&necessary(&self.terms, path));
         let mut known = FxHashMap::default();
         let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         for ((base, slot), t) in cells {
+            let simpler = self.terms.assuming(t, &mut given);
             let simpler = match slot {
                 Slot::Live | Slot::Freed | Slot::Escaped => {
-                    let simpler = self.pcs.simplify(&mut self.terms, state.pc, t);
+                    let simpler = self.pcs.simplify(&mut self.terms, state.pc, simpler);
                     self.decided(path, simpler, &mut known)
                 }
-                _ if slot.is_contents() && self.terms.has_addr(t) => {
-                    let pruned = self.pruned(&state, t);
+                _ if slot.is_contents() && self.terms.has_addr(simpler) => {
+                    let pruned = self.pruned(&state, simpler);
                     self.decided_pointer(path, pruned, &mut known)
                 }
-                _ => t,
+                _ => simpler,
             };
             if simpler != t {
                 state.mem.insert((base, slot), simpler);

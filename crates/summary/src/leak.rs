@@ -7,7 +7,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Term, Terms};
+use leakproof_guard::{Base, Node, Sym, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object that may leak at an exit.
@@ -207,9 +207,21 @@ impl Exec<'_> {
 
     /// A release depends on what the analysis lost sight of: the contents of own objects after
     /// an unknown write, conditions cut from a summary, an element of an array in some turn of a
-    /// loop. Programs check their own state before they release it; so these count as met.
+    /// loop. Programs check their own state before they release it; so these count as met. Where a
+    /// call has outcomes that need no such condition, those decide.
     fn favoured(&mut self, t: Term) -> Term {
-        self.leant(t, Lean { to: true, outcomes: true })
+        let leant = self.leant(t, Lean { to: true, outcomes: true });
+        if leant == Terms::TRUE {
+            return leant;
+        }
+        let mut cut: Vec<Sym> = self.symbols_in(t).into_iter().collect();
+        cut.retain(
+            |s| matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Cut),
+        );
+        cut.sort_unstable();
+        let mut met: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
+        met.push(leant);
+        self.terms.or(met)
     }
 
     /// As far as a condition holds whatever is out of sight, given the outcomes of calls: whether

@@ -20,6 +20,7 @@ mod inst;
 mod leak;
 mod memory;
 mod model;
+mod open;
 mod outcome;
 mod planted;
 mod result;

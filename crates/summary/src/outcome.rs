@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 const MAX_OUTCOMES: usize = 10;
 /// How often the exits of a function are split before its outcomes are told apart, by what they
 /// return and by what becomes of objects, and how many terms that may take.
-const MAX_SPLITS_BY_RESULT: usize = 16;
+const MAX_SPLITS_BY_RESULT: usize = 32;
 const MAX_SPLITS_BY_FACT: usize = 8;
 const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
@@ -57,6 +57,14 @@ struct Outcome {
     inputs: Vec<Term>,
 }
 
+/// Outcomes joined by symbols.
+struct Chosen {
+    state: State,
+    value: Option<Term>,
+    /// What is told about when which of them happens.
+    told: Term,
+}
+
 impl Exec<'_> {
     /// All exits joined by their path conditions.
     pub(crate) fn joined_exits(&mut self) -> Option<(State, Option<Term>)> {
@@ -70,21 +78,48 @@ impl Exec<'_> {
 
     /// All exits joined by private symbols that say which outcome it was.
     pub(crate) fn chosen_exits(&mut self) -> Option<(State, Option<Term>)> {
-        let mut outcomes = self.outcomes();
-        let last = outcomes.pop()?;
-        let mut condition = self.told_condition(&last);
-        let mut merged = (State { pc: PathConditions::ROOT, mem: last.state.mem }, last.value);
-        while let Some(outcome) = outcomes.pop() {
+        let (open, cut): (Vec<_>, Vec<_>) =
+            self.outcomes().into_iter().partition(|(_, open)| *open);
+        let open = self.choice(open, What::Open);
+        let cut = self.choice(cut, What::Outcome);
+        let either = match (open, cut) {
+            (Some(open), Some(cut)) => {
+                let name = self.function.source_name.clone();
+                let is_cut = self.opaque(1, What::Cut, &name, Loc::default());
+                self.either(is_cut, cut, open)
+            }
+            (open, cut) => open.or(cut)?,
+        };
+        let mut state = either.state;
+        state.pc = self.pcs.extend(&mut self.terms, PathConditions::ROOT, either.told)?;
+        Some((state, either.value))
+    }
+
+    /// One of some outcomes, by symbols of their own.
+    fn choice(&mut self, mut outcomes: Vec<(Outcome, bool)>, what: What) -> Option<Chosen> {
+        let mut chosen = self.chosen(outcomes.pop()?.0);
+        while let Some((outcome, _)) = outcomes.pop() {
             let name = self.function.source_name.clone();
-            let chosen = self.opaque(1, What::Outcome, &name, Loc::default());
-            let told = self.told_condition(&outcome);
-            condition = self.terms.ite(chosen, told, condition);
-            let mem = self.chosen_cells(&outcome.state, &merged.0, chosen);
-            let value = self.chosen_value(chosen, outcome.value, merged.1);
-            merged = (State { pc: PathConditions::ROOT, mem }, value);
+            let chooser = self.opaque(1, what, &name, Loc::default());
+            let next = self.chosen(outcome);
+            chosen = self.either(chooser, next, chosen);
         }
-        merged.0.pc = self.pcs.extend(&mut self.terms, PathConditions::ROOT, condition)?;
-        Some(merged)
+        Some(chosen)
+    }
+
+    fn chosen(&mut self, outcome: Outcome) -> Chosen {
+        let told = self.told_condition(&outcome);
+        let state = State { pc: PathConditions::ROOT, mem: outcome.state.mem };
+        Chosen { state, value: outcome.value, told }
+    }
+
+    fn either(&mut self, chooser: Term, a: Chosen, b: Chosen) -> Chosen {
+        let mem = self.chosen_cells(&a.state, &b.state, chooser);
+        Chosen {
+            state: State { pc: PathConditions::ROOT, mem },
+            value: self.chosen_value(chooser, a.value, b.value),
+            told: self.terms.ite(chooser, a.told, b.told),
+        }
     }
 
     fn pruned_exits(&mut self) -> Vec<(State, Option<Term>)> {
@@ -110,20 +145,38 @@ impl Exec<'_> {
         }
     }
 
-    /// The outcomes, each as short as callers are told.
-    fn outcomes(&mut self) -> Vec<Outcome> {
+    /// The outcomes, each as short as callers are told, and whether it happens whatever else they
+    /// know.
+    fn outcomes(&mut self) -> Vec<(Outcome, bool)> {
         let mut cut = FxHashMap::default();
         let mut outcomes = Vec::new();
         for o in self.grouped_exits() {
+            let told = &o.inputs[..o.inputs.len().min(MAX_LITERALS)];
+            let open = self.is_open(&o.state, told);
             let state = self.shortened_state(o.state, &mut cut);
             let value = o.value.map(|v| self.shortened_result(v, o.key.0, &mut cut));
             let mut state = self.without_unreached(state, value);
             if let (Some(full), Some(told)) = (o.value, value.filter(|v| o.value != Some(*v))) {
                 self.hand_over_on_success(&mut state, full, told);
             }
-            outcomes.push(Outcome { state, value, ..o });
+            if open {
+                self.hand_over_for_certain(&mut state);
+            }
+            outcomes.push((Outcome { state, value, ..o }, open));
         }
         outcomes
+    }
+
+    /// Of an outcome that callers are to count on they are told only the objects that are certain:
+    /// whether the others are there was cut.
+    fn hand_over_for_certain(&mut self, state: &mut State) {
+        for i in 0..self.objects.len() {
+            let cell = (self.objects[i].base, Slot::Live);
+            if let Some(&live) = state.mem.get(&cell) {
+                let certain = self.certain(live);
+                state.mem.insert(cell, certain);
+            }
+        }
     }
 
     /// A result that may mean success or failure was cut. What was handed over through arguments
@@ -134,7 +187,8 @@ impl Exec<'_> {
         }
         let values = self.terms.alternatives(full);
         let known: Vec<Option<i64>> = values.iter().map(|&t| self.terms.as_signed(t)).collect();
-        if values.len() < 2 || !known.contains(&Some(0)) {
+        let may_be_zero = |&t: &Term| matches!(self.terms.range(t), (lo, hi) if lo <= 0 && hi >= 0);
+        if values.len() < 2 || !values.iter().any(may_be_zero) {
             return;
         }
         let zero = self.terms.int(self.terms.bits(told), 0);

@@ -102,8 +102,12 @@ pub enum What {
     Unknown,
     /// A condition inside a callee.
     Inner,
-    /// Which outcome a call had (width 1).
+    /// Which outcome a call had, where the conditions of all of them were cut (width 1).
     Outcome,
+    /// A call had an outcome whose conditions were cut, where others have none that were (width 1).
+    Cut,
+    /// A call had an outcome that nothing its callers know rules out (width 1).
+    Open,
 }
 
 /// A position in the program.

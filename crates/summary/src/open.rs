@@ -1,0 +1,87 @@
+//! Outcomes that may happen whatever callers know.
+//!
+//! When a summary is cut, the conditions of an outcome are not told, and a caller may know that
+//! they do not hold. Not so where they speak only of how calls of the library went, and of inputs
+//! that are told: then the outcome happens sooner or later.
+
+use crate::exec::Exec;
+use crate::outcome::MAX_PATH;
+use crate::state::State;
+use crate::vocabulary::{BaseKind, SymKind, What};
+use leakproof_guard::{Node, Term, Terms, is_contradiction};
+use rustc_hash::FxHashMap;
+
+impl Exec<'_> {
+    /// Whether a state is reached by some choice of what is open, given that `told` holds as far as
+    /// it speaks of arguments and globals. What they point to callers may have lost sight of.
+    pub(crate) fn is_open(&mut self, state: &State, told: &[Term]) -> bool {
+        let path = self.pcs.formula(&mut self.terms, state.pc);
+        if self.terms.size(path) > MAX_PATH {
+            return false;
+        }
+        let mut known = FxHashMap::default();
+        let told: Vec<Term> = told.iter().copied().filter(|&t| self.speaks_of_plain(t)).collect();
+        for t in told {
+            known.insert((t, true), Terms::TRUE);
+            let not = self.terms.not(t);
+            known.insert((not, false), Terms::FALSE);
+        }
+        let worst = self.at_worst(path, true, &mut known);
+        worst != Terms::FALSE && !is_contradiction(&self.terms, worst)
+    }
+
+    /// A condition with everything that is not open decided against it; `wanted` says whether it
+    /// should hold.
+    fn at_worst(
+        &mut self,
+        t: Term,
+        wanted: bool,
+        known: &mut FxHashMap<(Term, bool), Term>,
+    ) -> Term {
+        if let Some(&done) = known.get(&(t, wanted)) {
+            return done;
+        }
+        let new = match self.terms.node(t).clone() {
+            Node::Bool(_) => t,
+            Node::Not(x) => {
+                let inner = self.at_worst(x, !wanted, known);
+                self.terms.not(inner)
+            }
+            Node::And(items) => {
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.at_worst(i, wanted, known)).collect();
+                self.terms.and(items)
+            }
+            Node::Or(items) => {
+                let items: Vec<Term> =
+                    items.iter().map(|&i| self.at_worst(i, wanted, known)).collect();
+                self.terms.or(items)
+            }
+            _ if self.speaks_of_open(t, wanted) => t,
+            _ => Terms::bool(!wanted),
+        };
+        known.insert((t, wanted), new);
+        new
+    }
+
+    fn speaks_of_plain(&self, t: Term) -> bool {
+        self.symbols_in(t).iter().all(|s| match &self.sym_kinds[s.0 as usize] {
+            SymKind::Arg(_) => true,
+            SymKind::Init { base, .. } => matches!(self.kind(*base), BaseKind::Global(_)),
+            SymKind::Opaque(_) => false,
+        })
+    }
+
+    /// Whether an atom depends only on what is open. Outcomes whose conditions were cut may be left
+    /// out, but not counted on.
+    fn speaks_of_open(&self, t: Term, wanted: bool) -> bool {
+        self.symbols_in(t).iter().all(|s| match &self.sym_kinds[s.0 as usize] {
+            SymKind::Opaque(origin) => match origin.what {
+                What::Failure | What::Open => true,
+                What::Cut => !wanted && matches!(self.terms.node(t), Node::Sym(_)),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+}
