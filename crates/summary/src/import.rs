@@ -61,6 +61,7 @@ impl Exec<'_> {
                 None => return None,
             }
         }
+        self.escape_before_forgotten(call, &import, recursive, state);
         for effect in &summary.effects {
             self.import_effect(call, effect, &import, recursive, state);
         }
@@ -72,6 +73,25 @@ impl Exec<'_> {
             self.part_from_exception(state, throws)?;
         }
         Some(value)
+    }
+
+    /// Where the callee loses sight of an object and of what is in it, that escapes as it is now,
+    /// before it is forgotten.
+    fn escape_before_forgotten(
+        &mut self,
+        call: &Call<'_>,
+        import: &Import<'_>,
+        recursive: bool,
+        state: &mut State,
+    ) {
+        let effects = &import.summary.effects;
+        let forgotten: Vec<Root> =
+            effects.iter().filter(|e| e.slot == Slot::Epoch).map(|e| e.root).collect();
+        for effect in effects.iter().filter(|e| e.slot == Slot::Escaped) {
+            if forgotten.contains(&effect.root) && !matches!(effect.root, Root::Object(_)) {
+                self.import_effect(call, effect, import, recursive, state);
+            }
+        }
     }
 
     /// Goes on without the exception that the call may throw; `None` when it always does.
