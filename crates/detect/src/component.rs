@@ -337,13 +337,15 @@ pub fn find_leaks(
 
 fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &mut Outcome) {
     let mut found = FxHashSet::default();
+    let mut named: FxHashMap<_, Vec<String>> = FxHashMap::default();
     let mut asked: FxHashMap<leakproof_summary::Place, u64> = FxHashMap::default();
     let mut session = Session::new();
     for candidate in questions {
-        let site = exec.objects[candidate.object.0 as usize].trace[0].at;
+        let trace = exec.objects[candidate.object.0 as usize].trace.clone();
+        let (site, made) = (trace[0].at, trace[trace.len() - 1].at);
         let exit = exit_of(exec, &candidate);
         let of_site = asked.entry(site).or_default();
-        let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, exit));
+        let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, made, exit));
         if known || outcome.queries >= MAX_QUERIES {
             if !known {
                 outcome.limited = Some("solver questions".to_owned());
@@ -359,9 +361,21 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
         }
         *of_site += outcome.queries - before.0;
         if outcome.findings.len() > before.1 {
-            found.insert((site, exit));
+            found.insert((site, made, exit));
+            let names = named.entry((site, exit)).or_default();
+            let name = outcome.findings[before.1].variable.clone();
+            if !is_another(names, &name) {
+                outcome.findings.truncate(before.1);
+            }
+            names.push(name);
         }
     }
+}
+
+/// Whether an object that one call gave is another leak than those found of the same call: it had
+/// a place of its own.
+fn is_another(found: &[String], name: &String) -> bool {
+    found.is_empty() || (!name.is_empty() && !found.contains(name))
 }
 
 /// Where a candidate's exit is. One exception is as good as another: they are one place.

@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Sym, SymInfo, Term, Terms, is_contradiction};
+use leakproof_guard::{Base, Cmp, Node, Sym, SymInfo, Term, Terms, is_contradiction};
 use leakproof_ir::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -124,7 +124,8 @@ impl Exec<'_> {
     }
 
     /// A release that depends on a counter in the object itself, which this function counts
-    /// down, gives the caller's reference back whether or not it was the last.
+    /// down, gives the caller's reference back whether or not it was the last, unless callers know
+    /// that it was not.
     fn release_counted(&mut self, state: &mut State) {
         let freed: Vec<(Base, Term)> = state
             .mem
@@ -133,23 +134,29 @@ impl Exec<'_> {
             .map(|((b, _), v)| (*b, *v))
             .collect();
         for (base, cond) in freed {
-            if self.kind(base) == BaseKind::Pointee && self.counts_down(state, base, cond) {
-                let pointer = self.terms.as_pointee(base).unwrap_or(Terms::NULL);
-                let null = self.terms.is_null(pointer);
-                let not_null = self.terms.not(null);
-                let old = state.fact(base, Slot::Escaped);
-                let either = self.terms.or2(old, not_null);
-                state.mem.insert((base, Slot::Escaped), either);
+            if self.kind(base) != BaseKind::Pointee {
+                continue;
             }
+            let Some(counter) = self.counted_down(state, base, cond) else { continue };
+            let pointer = self.terms.as_pointee(base).unwrap_or(Terms::NULL);
+            let null = self.terms.is_null(pointer);
+            let not_null = self.terms.not(null);
+            let counter = self.terms.sym(counter);
+            let one = self.terms.int(self.terms.bits(counter), 1);
+            let last = self.terms.cmp(Cmp::SLe, counter, one);
+            let given_back = self.terms.and2(not_null, last);
+            let old = state.fact(base, Slot::Escaped);
+            let either = self.terms.or2(old, given_back);
+            state.mem.insert((base, Slot::Escaped), either);
         }
     }
 
-    fn counts_down(&self, state: &State, base: Base, cond: Term) -> bool {
-        let counters: Vec<Sym> = state
-            .contents_of(base)
-            .filter_map(|(slot, value)| self.decremented(base, slot, value))
-            .collect();
-        !counters.is_empty() && self.symbols_in(cond).iter().any(|s| counters.contains(s))
+    /// The counter in an object that its release depends on, and that was counted down.
+    fn counted_down(&self, state: &State, base: Base, cond: Term) -> Option<Sym> {
+        let symbols = self.symbols_in(cond);
+        let mut counters =
+            state.contents_of(base).filter_map(|(slot, value)| self.decremented(base, slot, value));
+        counters.find(|s| symbols.contains(s))
     }
 
     /// The initial contents of the cell when its value is those minus one.
