@@ -4,6 +4,7 @@
 //!     cargo xtask bench program [PROGRAM...]    docs/benchmarks/program.md from a real run
 //!     cargo xtask bench validate                docs/benchmarks/validate.md from a real run
 //!     cargo xtask bench injected FOLDER [PROGRAM...]  docs/benchmarks/injected.md from a real run
+//!     cargo xtask bench fresh FOLDER [PROGRAM...]     docs/benchmarks/fresh.md: other programs
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
@@ -22,7 +23,12 @@ fn main() -> Result<()> {
         ["bench", "frontend", projects @ ..] => bench::frontend::run(projects),
         ["bench", "program", rest @ ..] => bench::program::run(rest),
         ["bench", "validate"] => bench::validate::run(),
-        ["bench", "injected", folder, programs @ ..] => bench::injected::run(folder, programs),
+        ["bench", "injected", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::TUNED, folder, programs)
+        }
+        ["bench", "fresh", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::FRESH, folder, programs)
+        }
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
@@ -33,7 +39,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
+             bench injected|fresh FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

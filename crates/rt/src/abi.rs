@@ -73,7 +73,8 @@ pub mod event {
     pub const LIBRARY: u8 = 3;
     /// What must stay true: condition `node`. Not to be negated.
     pub const ASSERT: u8 = 4;
-    /// Call number `node` of function `taken` (of `FAULTS`), at `id`; `aux` is 1 when it was made to fail.
+    /// Call number `node` of function `taken` (of `FAULTS`), at `id`; `aux` is 1 when it was made to fail,
+    /// 2 when the sandbox had it fail.
     pub const FAULT: u8 = 5;
     /// The next element of the path was passed; `aux` is how many that makes.
     pub const PROGRESS: u8 = 6;
@@ -288,6 +289,7 @@ pub const MODELLED: &[&str] = &[
     "memcmp",
     "bcmp",
     "memchr",
+    "memrchr",
     "rawmemchr",
     "strchr",
     "index",

@@ -3,8 +3,10 @@
 //! Invariant: an input describes a run completely; the same input gives the same run, as far as the
 //! program is deterministic.
 
+use crate::trace::Trace;
 use leakproof_rt::abi::{
     FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_SHIFT, SOURCE_STDIN,
+    event,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +48,23 @@ impl Input {
     pub fn with_arguments(arguments: Vec<Vec<u8>>) -> Self {
         let argc = arguments.len() as u32 + 1;
         Self { arguments, argc, ..Self::default() }
+    }
+
+    /// This input with the files, if there are any, and the environment of another.
+    pub fn beside(self, other: &Input) -> Self {
+        let files = if other.files.is_empty() { self.files } else { other.files.clone() };
+        Self { files, environment: other.environment.clone(), ..self }
+    }
+
+    /// This input for a run outside of the sandbox: what that refused must fail there too.
+    pub fn with_refused(&self, trace: &Trace) -> Self {
+        let mut input = self.clone();
+        let refused = trace.events.iter().filter(|e| e.kind == event::FAULT && e.aux == 2);
+        for e in refused {
+            let function = FAULTS.get(usize::from(e.taken)).copied().unwrap_or_default();
+            input.faults.insert(Fault { function: function.to_owned(), call: e.node });
+        }
+        input
     }
 
     /// The arguments that the program gets.

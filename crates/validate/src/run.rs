@@ -126,6 +126,8 @@ impl Runner {
         let mut command = Command::new(&self.executable);
         command.current_dir(work).env_clear().process_group(0);
         command.env("PATH", "/usr/bin:/bin").env("HOME", work).env("LC_ALL", "C");
+        // The usual place for temporary files is out of reach.
+        command.env("TMPDIR", work);
         command.env(FOLDER_VARIABLE, self.folder.path());
         command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(command)

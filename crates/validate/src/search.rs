@@ -17,7 +17,7 @@ use crate::target::{PathElement, Target};
 use crate::trace::{Fate, Trace};
 use crate::verdict::{Cause, Outcome, Qualifier, SearchStats};
 use leakproof_findings::Verdict;
-use leakproof_rt::abi::{Event, event, mark, state};
+use leakproof_rt::abi::{Event, Object, event, mark, state};
 use leakproof_smt::{Claim, Limits, TraceAnswer, solve_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -175,9 +175,26 @@ impl<'a> Search<'a> {
                 self.execute(input, false)?;
             }
         }
+        self.drop_files()?;
         self.stats.elapsed = self.clock.elapsed();
         self.stats.spent = self.clock.spent();
         Ok(self.outcome())
+    }
+
+    /// Takes files that the leak does not need out of its input.
+    fn drop_files(&mut self) -> Result<(), ValidateError> {
+        let input = self.leak.as_ref().map(|l| l.input.clone()).unwrap_or_default();
+        for name in input.files.keys() {
+            let Some(leak) = &self.leak else { break };
+            let mut fewer = leak.input.clone();
+            fewer.files.remove(name);
+            let same = leaks(&self.runner.run(&fewer, self.target)?);
+            let wanted = (leak.qualifier, leak.on_path);
+            if same.contains(&wanted) {
+                self.leak = Some(Leak { input: fewer, ..*leak });
+            }
+        }
+        Ok(())
     }
 
     fn is_done(&self) -> bool {
@@ -367,7 +384,7 @@ impl<'a> Search<'a> {
         self.best_progress = self.best_progress.max(trace.progress as usize);
         self.allocated |= !trace.objects.is_empty();
         self.points += u64::from(trace.points);
-        let covers = trace.covered > 0 && !trace.objects.is_empty();
+        let covers = covers(trace);
         if covers && !trace.ended() {
             self.cut_off += 1;
             self.cut_example.get_or_insert_with(|| cut_off(input, trace));
@@ -376,22 +393,12 @@ impl<'a> Search<'a> {
         if !trace.ended() {
             return;
         }
-        for object in trace.objects.iter().filter(|o| !o.is_freed()) {
-            // What leaks after the leak point was passed by another way leaks too.
-            let passed = object.state != state::CREATED || (covers || trace.points > 0);
-            if !passed {
-                continue;
-            }
-            let qualifier = match (object.is_lost_at_exit(), object.has(mark::LOST_AT_POINT)) {
-                (true, true) => Qualifier::LostAtPoint,
-                (true, false) => Qualifier::LostLater,
-                (false, _) => Qualifier::StillReferenced,
-            };
+        for (qualifier, on_path) in leaks(trace) {
             if self.options.harness && qualifier == Qualifier::StillReferenced {
-                self.handed_over += u64::from(covers);
+                self.handed_over += u64::from(on_path);
                 continue;
             }
-            self.leaked(Leak { qualifier, input: input.clone(), on_path: covers });
+            self.leaked(Leak { qualifier, input: input.with_refused(trace), on_path });
         }
         if covers {
             self.stats.covering += 1;
@@ -501,6 +508,25 @@ impl<'a> Search<'a> {
             None => format!("no run of {runs} passed the leak point after the allocation"),
         }
     }
+}
+
+/// Whether a run made an object and passed the path.
+fn covers(trace: &Trace) -> bool {
+    trace.covered > 0 && !trace.objects.is_empty()
+}
+
+/// The objects that a run left over: how, and whether it passed the path.
+fn leaks(trace: &Trace) -> Vec<(Qualifier, bool)> {
+    let covers = covers(trace);
+    // What leaks after the leak point was passed by another way leaks too.
+    let passed = |o: &&Object| o.state != state::CREATED || covers || trace.points > 0;
+    let left = trace.objects.iter().filter(|o| trace.ended() && !o.is_freed()).filter(passed);
+    let qualifier = |o: &Object| match (o.is_lost_at_exit(), o.has(mark::LOST_AT_POINT)) {
+        (true, true) => Qualifier::LostAtPoint,
+        (true, false) => Qualifier::LostLater,
+        (false, _) => Qualifier::StillReferenced,
+    };
+    left.map(|o| (qualifier(o), covers)).collect()
 }
 
 /// How a run that was cut off ended, and its arguments.

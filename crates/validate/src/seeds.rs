@@ -4,17 +4,26 @@
 use crate::input::Input;
 use crate::map::ProgramMap;
 use crate::target::Target;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Guesses of each kind that are run.
 const MAX_OPTIONS: usize = 80;
 const MAX_WORDS: usize = 60;
 
 const LINES: &str = "a 1\nb 2\n";
+/// More digits than any integer has.
+const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
+
+/// Files that are there unless the user gives some: the operands of our inputs name them.
+fn default_files() -> BTreeMap<String, Vec<u8>> {
+    let files = [("1", LINES), ("a", "a 2\nc 3\n")];
+    files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
+}
 
 fn with(arguments: &[&str], stdin: &str) -> Input {
     Input {
         stdin: stdin.as_bytes().to_vec(),
+        files: default_files(),
         ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
     }
 }
@@ -25,7 +34,7 @@ pub fn harness_seeds() -> Vec<Input> {
     vec![with(b""), with(&[1; 24]), with(&[b'A'; 64]), with(b"\x01abc\0\x01abc\0\x01\0\0\0\x01")]
 }
 
-/// Inputs to start from when the user gives none: nothing, numbers, words, lines.
+/// Inputs to start from when the user gives none: nothing, numbers, words, lines, files.
 pub fn default_seeds() -> Vec<Input> {
     vec![
         with(&[], ""),
@@ -34,6 +43,8 @@ pub fn default_seeds() -> Vec<Input> {
         with(&[], "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nAAAAAAAA\n"),
         with(&["-a"], "a b c\n"),
         with(&["a", "b", "c"], LINES),
+        with(&["1", "a"], LINES),
+        with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
 
@@ -49,10 +60,10 @@ pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<
         all.push(with(&[&word, "1", "2", "3"], LINES));
         all.push(with(&["1", &word, "2"], &lines));
     }
-    let (files, environment) =
-        base.map_or_else(Default::default, |b| (b.files.clone(), b.environment.clone()));
-    let around = |i: Input| Input { files: files.clone(), environment: environment.clone(), ..i };
-    all.into_iter().map(around).collect()
+    match base {
+        Some(base) => all.into_iter().map(|i| i.beside(base)).collect(),
+        None => all,
+    }
 }
 
 fn option_inputs(name: &str, takes_value: bool) -> Vec<Input> {
@@ -63,7 +74,7 @@ fn option_inputs(name: &str, takes_value: bool) -> Vec<Input> {
         true => with(&[&format!("{name}={value}"), "1", "a"], LINES),
         false => with(&[name, value, "1", "a"], LINES),
     };
-    vec![value("1"), value("a")]
+    vec![value("1"), value("a"), value("-1")]
 }
 
 /// Words of the functions from which the allocation can be reached, the nearest functions first; then
@@ -109,6 +120,6 @@ mod tests {
             .map(|i| String::from_utf8_lossy(&i.arguments[0]).into_owned())
             .filter(|a| a != "1")
             .collect();
-        assert_eq!(firsts, ["--size=1", "--size=a", "near", "near", "row", "row"]);
+        assert_eq!(firsts, ["--size=1", "--size=a", "--size=-1", "near", "near", "row", "row"]);
     }
 }

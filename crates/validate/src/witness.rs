@@ -189,7 +189,9 @@ impl Witness<'_> {
                 SourceKind::Cxx => "c++",
                 SourceKind::Llvm => "ir",
             };
-            l.extend(format!(" -w -g -O0 -fsanitize=leak -x {language} -c ").bytes());
+            l.extend(
+                format!(" -Wno-everything -w -g -O0 -fsanitize=leak -x {language} -c ").bytes(),
+            );
             match &self.program.harness {
                 Some(_) if i == 0 => l.extend(format!("\"$here/{HARNESS_FILE}\"").bytes()),
                 _ => l.extend(quoted(unit.source.as_os_str().as_encoded_bytes())),
@@ -232,7 +234,8 @@ impl Witness<'_> {
         ] {
             lines.push(fixed.as_bytes().to_vec());
         }
-        let mut run = b"env -i PATH=/usr/bin:/bin HOME=\"$work\" LC_ALL=C".to_vec();
+        let mut run =
+            b"env -i PATH=/usr/bin:/bin HOME=\"$work\" TMPDIR=\"$work\" LC_ALL=C".to_vec();
         for (name, value) in &self.input.environment {
             run.push(b' ');
             let mut word = name.as_bytes().to_vec();

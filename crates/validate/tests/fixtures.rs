@@ -177,14 +177,7 @@ fn check(path: &Path) -> Result<String, String> {
     let list = [warning.clone()];
     let validator =
         Validator::new(&programs[0], &list, &tools, options).map_err(|e| e.to_string())?;
-    let seeds: Vec<Input> = default_seeds()
-        .into_iter()
-        .map(|s| Input {
-            files: expected.seed.files.clone(),
-            environment: expected.seed.environment.clone(),
-            ..s
-        })
-        .collect();
+    let seeds: Vec<Input> = default_seeds().into_iter().map(|s| s.beside(&expected.seed)).collect();
     let outcome = validator.validate(&warning, &seeds).map_err(|e| e.to_string())?;
     let mut outcome = outcome.map_err(|e| e.to_string())?;
     let folder = std::env::temp_dir().join(format!(

@@ -222,6 +222,15 @@ extern "C" fn lp_fault(function: c_int) -> c_int {
     c_int::from(fails)
 }
 
+/// Told by the failure injector when the call that it just asked about failed for want of permission.
+#[unsafe(no_mangle)]
+extern "C" fn lp_refused(function: c_int) {
+    let call = CALLS.get().get(function as usize).copied().unwrap_or(0);
+    if is_ours() && call > 0 && config::is_on(switch::ISOLATE) {
+        trace::event(event::FAULT, function as u16, path::site(), call, 2);
+    }
+}
+
 #[cfg(all(leakproof_standalone, not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

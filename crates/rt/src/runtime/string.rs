@@ -297,12 +297,23 @@ extern "C" fn lp_w_memchr(text: Chars, wanted: c_int, size: usize) -> *mut c_cha
     find_in(text, wanted_byte(wanted, s), size)
 }
 
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_memrchr(text: Chars, wanted: c_int, size: usize) -> *mut c_char {
+    let [_, s, _] = take_arguments(lp_w_memrchr as *const c_void);
+    find_last_in(text, wanted_byte(wanted, s), size)
+}
+
+/// The last of `size` bytes that is the wanted one.
+fn find_last_in(text: Chars, wanted: Byte, size: usize) -> *mut c_char {
+    let at = |i: &usize| decide_same(Byte::at(text as u64 + *i as u64), wanted);
+    let found = (0..size).rev().find(at);
+    found.map_or(core::ptr::null_mut(), |i| offset(text, i))
+}
+
 fn last(text: Chars, wanted: Byte) -> *mut c_char {
     let (length, _) = measure(text, usize::MAX);
     decide_length(text, length);
-    let at = |i: &usize| decide_same(Byte::at(text as u64 + *i as u64), wanted);
-    let found = (0..=length).rev().find(at);
-    found.map_or(core::ptr::null_mut(), |i| offset(text, i))
+    find_last_in(text, wanted, length + 1)
 }
 
 #[unsafe(no_mangle)]

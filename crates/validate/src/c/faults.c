@@ -43,6 +43,9 @@ enum { NAMES(NUMBER) F_COUNT };
 
 /* The runtime of `leakproof validate`, when it is linked in, decides for itself. */
 int lp_fault(int function) __attribute__((weak));
+/* And is told of calls that failed because it lets nothing be written outside a folder: where nobody
+   does that, they are to fail by choice. */
+void lp_refused(int function) __attribute__((weak));
 
 #define TEXT(name) #name,
 static const char *const names[] = { NAMES(TEXT) };
@@ -97,6 +100,29 @@ int __wrap_main(int argc, char **argv, char **envp)
         return __real_##name arguments; \
     }
 
+static void look_for_refusal(int function, int failed)
+{
+    if (lp_refused && failed && errno == EACCES)
+        lp_refused(function);
+}
+
+/* For functions that write outside. */
+#define CREATE_AS(type, name, number, parameters, arguments, error, result) \
+    type __real_##name parameters; \
+    type __wrap_##name parameters \
+    { \
+        if (fails(F_##number)) { \
+            errno = error; \
+            return result; \
+        } \
+        type made = __real_##name arguments; \
+        look_for_refusal(F_##number, made == result); \
+        return made; \
+    }
+
+#define CREATE(type, name, parameters, arguments, error, result) \
+    CREATE_AS(type, name, name, parameters, arguments, error, result)
+
 WRAP(void *, malloc, (size_t n), (n), ENOMEM, 0)
 WRAP(void *, calloc, (size_t n, size_t m), (n, m), ENOMEM, 0)
 WRAP(void *, realloc, (void *p, size_t n), (p, n), ENOMEM, 0)
@@ -107,15 +133,15 @@ WRAP(int, vasprintf, (char **p, const char *f, va_list a), (p, f, a), ENOMEM, -1
 WRAP(ssize_t, getline, (char **p, size_t *n, FILE *f), (p, n, f), EIO, -1)
 WRAP(ssize_t, getdelim, (char **p, size_t *n, int d, FILE *f), (p, n, d, f), EIO, -1)
 WRAP(int, posix_memalign, (void **p, size_t a, size_t n), (p, a, n), ENOMEM, ENOMEM)
-WRAP(void *, aligned_alloc, (size_t a, size_t n), (a, n), ENOMEM, 0)
-WRAP(FILE *, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
-WRAP_AS(FILE *, fopen64, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
+/* Sanitizers end programs that ask for a size that is no multiple of the alignment; libraries do not mind. */
+#define WHOLE(n, a) ((a) && (n) <= (size_t)-1 - (a) ? ((n) + (a) - 1) / (a) * (a) : (n))
+WRAP(void *, aligned_alloc, (size_t a, size_t n), (a, WHOLE(n, a)), ENOMEM, 0)
+CREATE(FILE *, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
+CREATE_AS(FILE *, fopen64, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
 WRAP(FILE *, fdopen, (int f, const char *m), (f, m), ENOMEM, 0)
-WRAP(FILE *, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
-WRAP_AS(FILE *, freopen64, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
-WRAP(FILE *, tmpfile, (void), (), EACCES, 0)
-WRAP_AS(FILE *, tmpfile64, tmpfile, (void), (), EACCES, 0)
-WRAP(int, creat, (const char *p, mode_t m), (p, m), EACCES, -1)
+CREATE(FILE *, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
+CREATE_AS(FILE *, freopen64, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
+CREATE(int, creat, (const char *p, mode_t m), (p, m), EACCES, -1)
 WRAP(DIR *, opendir, (const char *p), (p), ENOENT, 0)
 WRAP(struct dirent *, readdir, (DIR *d), (d), EIO, 0)
 WRAP_AS(struct dirent64 *, readdir64, readdir, (DIR *d), (d), EIO, 0)
@@ -140,9 +166,9 @@ WRAP_AS(int, lstat64, lstat, (const char *p, struct stat64 *s), (p, s), ENOENT, 
 WRAP(int, fstat, (int f, struct stat *s), (f, s), EIO, -1)
 WRAP_AS(int, fstat64, fstat, (int f, struct stat64 *s), (f, s), EIO, -1)
 WRAP(int, access, (const char *p, int m), (p, m), EACCES, -1)
-WRAP(int, mkdir, (const char *p, mode_t m), (p, m), EACCES, -1)
-WRAP(int, unlink, (const char *p), (p), EACCES, -1)
-WRAP(int, rename, (const char *p, const char *q), (p, q), EACCES, -1)
+CREATE(int, mkdir, (const char *p, mode_t m), (p, m), EACCES, -1)
+CREATE(int, unlink, (const char *p), (p), EACCES, -1)
+CREATE(int, rename, (const char *p, const char *q), (p, q), EACCES, -1)
 WRAP(ssize_t, readlink, (const char *p, char *b, size_t n), (p, b, n), EINVAL, -1)
 WRAP(char *, realpath, (const char *p, char *b), (p, b), ENOENT, 0)
 WRAP(char *, getcwd, (char *b, size_t n), (b, n), ENOENT, 0)
@@ -163,8 +189,8 @@ WRAP(int, getaddrinfo, (const char *n, const char *s, const struct addrinfo *h, 
 WRAP(int, setsockopt, (int f, int l, int o, const void *v, socklen_t n), (f, l, o, v, n), EINVAL, -1)
 WRAP(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t), (n, r, w, e, t), EINTR, -1)
 WRAP(int, poll, (struct pollfd *f, nfds_t n, int t), (f, n, t), EINTR, -1)
-WRAP(int, mkstemp, (char *p), (p), EACCES, -1)
-WRAP_AS(int, mkstemp64, mkstemp, (char *p), (p), EACCES, -1)
+CREATE(int, mkstemp, (char *p), (p), EACCES, -1)
+CREATE_AS(int, mkstemp64, mkstemp, (char *p), (p), EACCES, -1)
 WRAP(FILE *, popen, (const char *c, const char *m), (c, m), ENOMEM, 0)
 WRAP(int, pthread_create, (pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *p), (t, a, f, p), EAGAIN, EAGAIN)
 WRAP(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a), ENOMEM, ENOMEM)
@@ -175,6 +201,27 @@ WRAP(pid_t, waitpid, (pid_t p, int *s, int o), (p, s, o), ECHILD, -1)
 WRAP(int, ftruncate, (int f, off_t n), (f, n), EIO, -1)
 WRAP(int, fsync, (int f), (f), EIO, -1)
 WRAP(int, nanosleep, (const struct timespec *a, struct timespec *b), (a, b), EINTR, -1)
+
+FILE *__real_tmpfile(void);
+FILE *__wrap_tmpfile(void)
+{
+    if (fails(F_tmpfile)) {
+        errno = EACCES;
+        return 0;
+    }
+#ifdef LEAKPROOF_RUNTIME
+    /* The usual folder is out of reach; a file without a name may as well be in memory. */
+    int file = memfd_create("tmpfile", 0);
+    return file < 0 ? 0 : __real_fdopen(file, "w+");
+#else
+    return __real_tmpfile();
+#endif
+}
+
+FILE *__wrap_tmpfile64(void)
+{
+    return __wrap_tmpfile();
+}
 
 int __wrap_asprintf(char **out, const char *format, ...)
 {
@@ -201,7 +248,9 @@ int __wrap_asprintf(char **out, const char *format, ...)
             errno = ENOENT; \
             return -1; \
         } \
-        return __real_##name(path, flags, mode); \
+        int file = __real_##name(path, flags, mode); \
+        look_for_refusal(F_open, file < 0); \
+        return file; \
     }
 
 OPEN(open)
@@ -219,7 +268,9 @@ OPEN(open64)
             errno = ENOENT; \
             return -1; \
         } \
-        return __real_##name(folder, path, flags, mode); \
+        int file = __real_##name(folder, path, flags, mode); \
+        look_for_refusal(F_openat, file < 0); \
+        return file; \
     }
 
 OPENAT(openat)

@@ -93,10 +93,8 @@ impl SeedArgs {
                 seeds.push(Input { stdin, ..given.clone() });
             }
         }
-        for seed in if harnessed { harness_seeds() } else { default_seeds() } {
-            let (files, environment) = (base.files.clone(), base.environment.clone());
-            seeds.push(Input { files, environment, ..seed });
-        }
+        let own = if harnessed { harness_seeds() } else { default_seeds() };
+        seeds.extend(own.into_iter().map(|seed| seed.beside(&base)));
         Ok(seeds)
     }
 }
