@@ -144,7 +144,10 @@ impl Scene<'_, '_> {
 
     fn standing(&self, text: &str, placement: &Placement) -> Standing {
         let moment = self.moment(placement, &self.workshop.lines_of(self.finding));
-        self.workshop.keepers().standing(self.finding, text, moment)
+        let standing = self.workshop.keepers().standing(self.finding, text, moment);
+        // Behind a statement that may do nothing, such as a loop, no line tells what was before.
+        let exact = matches!(placement, Placement::Before(_) | Placement::HoistReturn { .. });
+        if exact { standing } else { Standing { alone: false, set: false, ..standing } }
     }
 
     /// When a release at a place happens, in terms of lines that have code.
