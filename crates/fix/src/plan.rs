@@ -99,9 +99,6 @@ impl Scene<'_, '_> {
         ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.arg, w.given));
         // Whether a struct holds something cannot be asked in general.
         ways.retain(|w| w.accepts_null || !w.whole);
-        // Where other configurations have a say a release cannot become safe: such places come last.
-        let mut placements = placements;
-        placements.sort_by_key(|p| self.is_configured(&text, p));
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
