@@ -6,6 +6,9 @@
 //! before, nobody else releases it, nobody uses it afterwards. Whatever cannot be decided speaks
 //! against it: silence is a proof as far as models and summaries are right.
 
+mod record;
+
+use crate::apart::apart;
 use crate::component::Env;
 use crate::describe::Describe;
 use leakproof_findings::Location;
@@ -17,7 +20,14 @@ use leakproof_smt::{Answer, Session};
 use leakproof_summary::{
     Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
 };
+use record::Record;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+
+/// Questions about one stretch to the solver: more than these, and nothing is known; and as many
+/// when something is known that settles it already.
+const MAX_QUESTIONS: u32 = 600;
+const ENOUGH_QUESTIONS: u32 = 60;
 
 /// A stretch of source text in which releases are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +67,8 @@ pub struct Problem {
 pub enum ProblemKind {
     /// The pointer may not have been set.
     Uninitialised,
+    /// A call may have set the pointer to something, and what that is was lost sight of.
+    Unclear,
     /// The pointer may refer to something that is not on the heap.
     NotHeap,
     /// The pointer comes from outside the function: what it refers to is not known.
@@ -83,11 +95,18 @@ impl ProblemKind {
     pub fn condition(self) -> u8 {
         use ProblemKind as K;
         match self {
-            K::Uninitialised | K::NotHeap | K::Foreign | K::NullOwner | K::Inexact => 1,
+            K::Uninitialised | K::Unclear | K::NotHeap => 1,
+            K::Foreign | K::NullOwner | K::Inexact => 1,
             K::ReleasedElsewhere | K::Escaped => 2,
             K::UsedAfter | K::StillHeld => 3,
             K::NoEffect | K::Undecided => 0,
         }
+    }
+
+    /// It leaves a release worth showing: that may well be right, but is not proven.
+    pub fn is_soft(self) -> bool {
+        use ProblemKind as K;
+        matches!(self, K::Escaped | K::Foreign | K::Undecided)
     }
 }
 
@@ -156,16 +175,32 @@ fn taken_addresses(program: &Program) -> BTreeSet<FuncRef> {
 /// Judges the watched releases of a function that was run with its log kept.
 pub fn judge(env: &Env<'_>, exec: &mut Exec<'_>, audit: &Audit) -> Vec<Judgement> {
     let func = exec.me;
+    let watches = env.watched.concerning(env, func);
     let mut list = Vec::new();
-    for (watch, direct) in env.watched.concerning(env, func) {
-        let mut judge = Judge { env, exec, audit, problems: BTreeSet::new(), zeroed: true };
+    if !watches.is_empty() {
+        apart(|| list = judge_all(env, exec, audit, watches));
+    }
+    env.watched.judged(&list);
+    list
+}
+
+/// Judges the releases of some stretches, with one session for all of them.
+fn judge_all(
+    env: &Env<'_>,
+    exec: &mut Exec<'_>,
+    audit: &Audit,
+    watches: Vec<(usize, bool)>,
+) -> Vec<Judgement> {
+    let func = exec.me;
+    let mut list = Vec::new();
+    let mut judge = Judge::new(env, exec, audit);
+    for (watch, direct) in watches {
         let answers = judge.watch(&env.options.watch[watch], direct);
-        let (problems, zeroed) = (judge.problems.into_iter().collect(), judge.zeroed);
+        let (problems, zeroed) = judge.verdict();
         if answers || direct {
             list.push(Judgement { watch, func, direct, problems, zeroed });
         }
     }
-    env.watched.judged(&list);
     list
 }
 
@@ -173,8 +208,14 @@ struct Judge<'j, 'a> {
     env: &'j Env<'j>,
     exec: &'j mut Exec<'a>,
     audit: &'j Audit,
+    record: Record,
+    session: Session,
+    /// Questions that were asked before.
+    answers: FxHashMap<Term, bool>,
     problems: BTreeSet<Problem>,
     zeroed: bool,
+    /// Questions about the stretch at hand.
+    questions: u32,
 }
 
 /// A release of one object under one condition.
@@ -183,6 +224,30 @@ struct Case<'r> {
     release: &'r Release,
     base: Base,
     when: Term,
+}
+
+impl<'j, 'a> Judge<'j, 'a> {
+    fn new(env: &'j Env<'j>, exec: &'j mut Exec<'a>, audit: &'j Audit) -> Self {
+        let record = Record::new(exec, audit);
+        Self {
+            env,
+            exec,
+            audit,
+            record,
+            session: Session::new(),
+            answers: FxHashMap::default(),
+            problems: BTreeSet::new(),
+            zeroed: true,
+            questions: 0,
+        }
+    }
+
+    /// What was found out about the watch at hand; the next one starts afresh.
+    fn verdict(&mut self) -> (Vec<Problem>, bool) {
+        self.questions = 0;
+        let problems = std::mem::take(&mut self.problems).into_iter().collect();
+        (problems, std::mem::replace(&mut self.zeroed, true))
+    }
 }
 
 impl Judge<'_, '_> {
@@ -205,6 +270,9 @@ impl Judge<'_, '_> {
         }
         let mut effective = false;
         for release in &releases {
+            if self.is_settled(release.at) {
+                return true;
+            }
             effective |= self.release(watch, release);
         }
         if !effective && direct {
@@ -217,6 +285,17 @@ impl Judge<'_, '_> {
             }
         }
         true
+    }
+
+    /// Whether more questions about a stretch are not worth their answers.
+    fn is_settled(&mut self, at: Place) -> bool {
+        if self.questions > MAX_QUESTIONS {
+            self.say(ProblemKind::Undecided, at, "too many questions");
+            return true;
+        }
+        // Whoever knows what the pointer is after all needs the other answers.
+        let settles = |p: &Problem| !p.kind.is_soft() && p.kind != ProblemKind::Unclear;
+        self.questions > ENOUGH_QUESTIONS && self.problems.iter().any(settles)
     }
 
     /// Whether the function calls `setjmp`.
@@ -280,9 +359,14 @@ impl Judge<'_, '_> {
         if !matches!(self.exec.kind(base), BaseKind::Heap(_)) {
             let (kind, note) = self.why_not_heap(base);
             self.say(kind, release.at, &note);
-            if kind == ProblemKind::Foreign {
-                self.before(Case { release, base, when });
-                self.after(watch, Case { release, base, when });
+            // Others may know what it is: then the rest has to be known, too.
+            let case = Case { release, base, when };
+            if matches!(kind, ProblemKind::Foreign | ProblemKind::Unclear) {
+                self.before(case);
+                self.after(watch, case);
+            }
+            if kind == ProblemKind::Unclear {
+                self.at_exits(case);
             }
             return kind == ProblemKind::Foreign;
         }
@@ -335,7 +419,7 @@ impl Judge<'_, '_> {
         ];
         for (fact, kind, note) in facts {
             let both = self.exec.terms.and2(when, fact);
-            if self.possible(both) {
+            if !self.is_said(kind) && self.possible(both) {
                 self.say(kind, release.at, note);
             }
         }
@@ -344,9 +428,9 @@ impl Judge<'_, '_> {
             let note = "a function that is not known got it and is only assumed not to keep it";
             self.say(ProblemKind::Escaped, release.at, note);
         }
-        for touch in &self.audit.touches {
+        for (n, touch) in self.audit.touches.iter().enumerate() {
             if touch.kind == TouchKind::Unknown && touch.seq < release.seq {
-                self.meets(case, touch, ProblemKind::Escaped, "a function that is not known");
+                self.meets(case, n, ProblemKind::Escaped, "a function that is not known");
             }
         }
     }
@@ -354,67 +438,56 @@ impl Judge<'_, '_> {
     /// Nobody releases or uses it later.
     fn after(&mut self, watch: &Watch, case: Case<'_>) {
         let audit = self.audit;
-        for touch in audit.touches.iter().filter(|t| t.seq > case.release.seq) {
-            if touch.inst != case.release.inst && !self.is_watched(watch, touch.inst) {
-                self.meets(case, touch, ProblemKind::UsedAfter, "it may be used");
+        let release = case.release;
+        for (n, touch) in audit.touches.iter().enumerate().filter(|(_, t)| t.seq > release.seq) {
+            if touch.inst != release.inst && !self.is_watched(watch, touch.inst) {
+                self.meets(case, n, ProblemKind::UsedAfter, "it may be used");
             }
         }
-        for other in &audit.releases {
-            let again = other.seq > case.release.seq
-                && (other.inst != case.release.inst || other.state.pc != case.release.state.pc);
+        for (n, other) in audit.releases.iter().enumerate() {
+            let again = other.seq > release.seq
+                && !self.is_said(ProblemKind::ReleasedElsewhere)
+                && (other.inst != release.inst || other.state.pc != release.state.pc);
             if !again {
                 continue;
             }
-            let path = self.exec.pcs.formula(&mut self.exec.terms, other.state.pc);
-            let path = self.exec.terms.and([path, other.cond, case.when]);
-            for (base, leaf) in self.exec.targets(&other.state, other.pointer) {
-                let both = self.exec.terms.and2(path, leaf);
-                if base == case.base && self.possible(both) {
-                    self.say(ProblemKind::ReleasedElsewhere, other.at, "it is released again");
-                }
+            let there = self.record.release(self.exec, audit, n, case.base);
+            if self.together(case, there) {
+                self.say(ProblemKind::ReleasedElsewhere, other.at, "it is released again");
             }
         }
     }
 
     /// Whether a touch uses the object of a case on one path with it.
-    fn meets(&mut self, case: Case<'_>, touch: &Touch, kind: ProblemKind, note: &str) {
-        let mut path = None;
-        for (base, when) in self.exec.touched(touch) {
-            if base != case.base {
-                continue;
-            }
-            let terms = &mut self.exec.terms;
-            let path = *path.get_or_insert_with(|| self.exec.pcs.formula(terms, touch.state.pc));
-            let both = self.exec.terms.and([path, when, case.when]);
-            if self.possible(both) {
-                self.say(kind, touch.at, note);
-                return;
-            }
+    fn meets(&mut self, case: Case<'_>, touch: usize, kind: ProblemKind, note: &str) {
+        if self.is_said(kind) {
+            return;
+        }
+        let there = self.record.touch(self.exec, self.audit, touch, case.base);
+        if self.together(case, there) {
+            self.say(kind, self.audit.touches[touch].at, note);
         }
     }
 
     /// Nothing that outlives the function refers to it.
     fn at_exits(&mut self, case: Case<'_>) {
-        for i in 0..self.exec.exits.len() {
-            let state = self.exec.exits[i].state.clone();
-            let mut held = self.exec.seen_by_others(&state);
-            held.extend(self.exec.exits[i].value.map(|v| (v, Terms::TRUE)));
-            let path = self.exec.pcs.formula(&mut self.exec.terms, state.pc);
-            let at = self.exec.place(self.exec.exits[i].loc);
-            for (value, when) in held {
-                let mut found = Vec::new();
-                let mut seen = rustc_hash::FxHashSet::default();
-                self.exec.reach(&state, value, when, 4, &mut seen, &mut found);
-                for (_, cond) in found.into_iter().filter(|(b, _)| *b == case.base) {
-                    let both = self.exec.terms.and([path, cond, case.when]);
-                    if self.possible(both) {
-                        let note = "memory that outlives the function refers to it";
-                        self.say(ProblemKind::StillHeld, at, note);
-                        return;
-                    }
-                }
+        for exit in 0..self.exec.exits.len() {
+            if self.is_said(ProblemKind::StillHeld) {
+                return;
+            }
+            let there = self.record.held(self.exec, exit, case.base);
+            if self.together(case, there) {
+                let at = self.exec.place(self.exec.exits[exit].loc);
+                let note = "memory that outlives the function refers to it";
+                self.say(ProblemKind::StillHeld, at, note);
             }
         }
+    }
+
+    /// Whether something can happen on one path with the release of a case.
+    fn together(&mut self, case: Case<'_>, there: Term) -> bool {
+        let both = self.exec.terms.and2(there, case.when);
+        self.possible(both)
     }
 
     /// What the inserted text itself reads must be there.
@@ -447,12 +520,11 @@ impl Judge<'_, '_> {
         let bases: Vec<Base> =
             self.exec.targets(&touch.state, pointer).into_iter().map(|(b, _)| b).collect();
         let audit = self.audit;
-        for other in audit.touches.iter().filter(|t| t.inst != touch.inst) {
+        for (n, other) in audit.touches.iter().enumerate().filter(|(_, t)| t.inst != touch.inst) {
             if other.kind != TouchKind::Access || self.is_watched(watch, other.inst) {
                 continue;
             }
-            let seen = self.exec.touched(other);
-            if seen.iter().any(|(b, _)| bases.contains(b)) {
+            if self.record.uses_any(self.exec, audit, n, &bases) {
                 let there = self.exec.pcs.formula(&mut self.exec.terms, other.state.pc);
                 let elsewhere = self.exec.terms.not(there);
                 through_null = self.exec.terms.and2(through_null, elsewhere);
@@ -487,22 +559,34 @@ impl Judge<'_, '_> {
                 (ProblemKind::Uninitialised, "it may not have been set".to_owned())
             }
             Some(SymKind::Opaque(o)) if o.what == What::Unknown => {
-                (ProblemKind::Uninitialised, "it may not have been set".to_owned())
+                (ProblemKind::Unclear, "it may not have been set".to_owned())
             }
             _ => (ProblemKind::Foreign, "what it refers to comes from elsewhere".to_owned()),
         }
     }
 
     /// Whether a condition can hold, as far as can be told.
-    fn possible(&self, t: Term) -> bool {
-        if t == Terms::FALSE || is_contradiction(&self.exec.terms, t) {
+    fn possible(&mut self, t: Term) -> bool {
+        if t == Terms::FALSE {
             return false;
         }
-        t == Terms::TRUE
-            || !matches!(
-                Session::new().solve(&self.exec.terms, t, self.env.options.solver),
-                Answer::Unsat
-            )
+        if let Some(&known) = self.answers.get(&t) {
+            return known;
+        }
+        let possible = !is_contradiction(&self.exec.terms, t) && !self.is_refuted(t);
+        self.answers.insert(t, possible);
+        possible
+    }
+
+    fn is_refuted(&mut self, t: Term) -> bool {
+        let limits = self.env.options.solver;
+        self.questions += 1;
+        t != Terms::TRUE && matches!(self.session.solve(&self.exec.terms, t, limits), Answer::Unsat)
+    }
+
+    /// Whether a problem of this kind is known: one is enough to speak against a release.
+    fn is_said(&self, kind: ProblemKind) -> bool {
+        self.problems.iter().any(|p| p.kind == kind)
     }
 
     fn say(&mut self, kind: ProblemKind, at: Place, note: &str) {

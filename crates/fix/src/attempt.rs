@@ -2,13 +2,14 @@
 
 use crate::declared;
 use crate::holder::root_of;
+use crate::kept::Standing;
 use crate::op::Op;
 use crate::placement::Placement;
 use crate::releaser::Way;
 use crate::style;
 use crate::trial::Use;
 use crate::view::View;
-use leakproof_detect::{Problem, ProblemKind};
+use leakproof_detect::{Given, Problem, ProblemKind};
 use leakproof_findings::Finding;
 use tree_sitter::Node;
 
@@ -64,6 +65,10 @@ pub struct Holder {
     pub ways: Vec<Way>,
     /// Where it could be set to null.
     pub null_at: Option<usize>,
+    /// Whatever is called with its address leaves null or a new object in it.
+    pub only_filled: bool,
+    /// Of each placement: what the code alone says of it there.
+    pub standing: Vec<Standing>,
     /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
     pub reserved: Vec<Option<String>>,
 }
@@ -81,7 +86,15 @@ impl Holder {
         let declared = declared::find(view, function, &text, offset.max(1))
             .filter(|d| d.is_pointer && !d.is_parameter);
         let null_at = declared.and_then(|d| d.uninitialised);
-        Holder { text, placements, ways, null_at, reserved: Vec::new() }
+        Holder {
+            text,
+            placements,
+            ways,
+            null_at,
+            only_filled: false,
+            standing: Vec::new(),
+            reserved: Vec::new(),
+        }
     }
 }
 
@@ -120,7 +133,21 @@ impl Plan {
 
     /// What keeps an attempt from being safe, whatever the analysis says.
     pub fn reservation(&self, attempt: &Attempt) -> Option<&str> {
-        self.holder(attempt)?.reserved.get(attempt.placement)?.as_deref()
+        let holder = self.holder(attempt)?;
+        let resets = self.way(attempt).is_some_and(|w| w.given != Given::Pointer);
+        let idle = holder.standing.get(attempt.placement).is_some_and(|s| s.idle);
+        // What is null from then on, the analysis takes for what nobody looks at.
+        let used =
+            "the releasing function may leave null, and what was there is looked at afterwards";
+        let reserved = holder.reserved.get(attempt.placement).and_then(|r| r.as_deref());
+        reserved.or((resets && !idle).then_some(used))
+    }
+
+    /// Whether what is released is null or new and nobody else's, by the code alone.
+    pub fn is_filled(&self, attempt: &Attempt) -> bool {
+        let Some(holder) = self.holder(attempt).filter(|h| h.only_filled) else { return false };
+        let standing = holder.standing.get(attempt.placement).copied().unwrap_or_default();
+        standing.alone && (standing.set || attempt.init_null)
     }
 
     /// The ops of an attempt. For an analysis the pointer is also looked through before a release that
@@ -230,10 +257,8 @@ impl Plan {
         if any(ProblemKind::NoEffect).is_some() {
             return self.next_way(attempt);
         }
-        if any(ProblemKind::Uninitialised).is_some()
-            && !attempt.init_null
-            && holder.null_at.is_some()
-        {
+        let unset = any(ProblemKind::Uninitialised).or(any(ProblemKind::Unclear));
+        if unset.is_some() && !attempt.init_null && holder.null_at.is_some() {
             return Some(Attempt { init_null: true, ..attempt.clone() });
         }
         if any(ProblemKind::NullOwner).is_some() {
@@ -246,7 +271,7 @@ impl Plan {
         let guard = if let Some(problem) = any(ProblemKind::NotHeap) {
             let other = quoted(&problem.note).map(|other| format!("{} != {other}", holder.text));
             other.or_else(made_if)
-        } else if any(ProblemKind::Foreign).or(any(ProblemKind::Uninitialised)).is_some() {
+        } else if any(ProblemKind::Foreign).or(unset).is_some() {
             made_if()
         } else {
             None

@@ -1,7 +1,7 @@
 //! The values of one function that are an object, or point into it: over casts, offsets, joins, and
 //! local variables that stayed in memory. Without paths.
 
-use leakproof_ir::{Body, Function, Inst, InstKind, ValueId, ValueKind};
+use leakproof_ir::{Body, Function, Inst, InstId, InstKind, ValueId, ValueKind, VarId};
 use std::collections::BTreeSet;
 
 /// What an address is computed from.
@@ -19,12 +19,48 @@ pub enum Root {
 /// The references that one function has to one object.
 pub struct Flow<'f> {
     function: &'f Function,
-    body: &'f Body,
+    pub body: &'f Body,
     values: BTreeSet<ValueId>,
     /// Local variables in memory, with offset.
     cells: BTreeSet<(ValueId, i64)>,
     /// The object is what a parameter points to.
     pub is_param: bool,
+}
+
+/// A local variable: in registers, or in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    var: VarId,
+    slot: Option<ValueId>,
+}
+
+impl Variable {
+    /// Whether a value is the variable's address.
+    pub fn is_slot(&self, value: ValueId) -> bool {
+        self.slot == Some(value)
+    }
+
+    /// What an instruction sets the variable to.
+    pub fn set_by(&self, kind: &InstKind) -> Option<ValueId> {
+        match kind {
+            InstKind::Store { ptr, value } if self.is_slot(*ptr) => Some(*value),
+            InstKind::VarSet { var, value } if *var == self.var => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// The local variable of a name, when there is exactly one.
+pub fn variable(body: &Body, name: &str) -> Option<Variable> {
+    let mut named = body.vars.iter().filter(|(_, v)| v.name == name);
+    let (var, _) = named.next()?;
+    let slots = body.insts.values().filter(|i| match i.kind {
+        InstKind::Alloca { var: of, .. } => of == Some(var),
+        _ => false,
+    });
+    let slots: Vec<ValueId> = slots.filter_map(|i| i.result).collect();
+    let slot = slots.first().copied();
+    (named.next().is_none() && slots.len() <= 1).then_some(Variable { var, slot })
 }
 
 impl<'f> Flow<'f> {
@@ -35,24 +71,29 @@ impl<'f> Flow<'f> {
         flow
     }
 
-    /// The object that a call makes: its result, or what it leaves in locals of the caller.
+    /// The object that a call makes: its result, or what it leaves in locals of the caller. Of
+    /// several locals the one that is named counts, if it is among them.
     pub fn of_call(
         function: &'f Function,
         body: &'f Body,
-        line: u32,
-        column: u32,
+        site: (u32, u32),
+        holder: &str,
     ) -> Option<Flow<'f>> {
         let (values, cells) = (BTreeSet::new(), BTreeSet::new());
         let mut flow = Flow { function, body, values, cells, is_param: false };
-        let here = |i: &&Inst| (i.loc.line, i.loc.column) == (line, column);
+        let here = |i: &&Inst| (i.loc.line, i.loc.column) == site;
         for inst in body.insts.values().filter(here) {
             let InstKind::Call { args, .. } = &inst.kind else { continue };
             let pointer = inst.result.filter(|r| function.values[*r].ty.is_ptr());
             match pointer {
                 Some(result) => drop(flow.values.insert(result)),
                 None => {
+                    let named = flow.variable(holder).and_then(|v| v.slot.map(|slot| (slot, 0)));
                     let cells: Vec<_> = args.iter().filter_map(|a| flow.cell(*a)).collect();
-                    flow.cells.extend(cells);
+                    match named.filter(|cell| cells.contains(cell)) {
+                        Some(cell) => drop(flow.cells.insert(cell)),
+                        None => flow.cells.extend(cells),
+                    }
                 }
             }
         }
@@ -61,8 +102,44 @@ impl<'f> Flow<'f> {
         found.then_some(flow)
     }
 
+    /// The local variable of a name, when there is exactly one.
+    pub fn variable(&self, name: &str) -> Option<Variable> {
+        variable(self.body, name)
+    }
+
+    /// Whether a value is certainly not the object that was there before the call that makes one: null,
+    /// or what the call just made.
+    pub fn is_other(&self, value: ValueId, site: (u32, u32)) -> bool {
+        let inst = match self.function.values[value].kind {
+            ValueKind::Null => return true,
+            ValueKind::Inst(inst) => &self.body.insts[inst],
+            _ => return false,
+        };
+        match &inst.kind {
+            InstKind::Cast { value, .. } => self.is_other(*value, site),
+            InstKind::Call { .. } => (inst.loc.line, inst.loc.column) == site,
+            _ => false,
+        }
+    }
+
     pub fn is_object(&self, value: ValueId) -> bool {
         self.values.contains(&value)
+    }
+
+    /// The instructions that do something with what the object's pointer refers to, or hand it on.
+    pub fn lookups(&self) -> BTreeSet<InstId> {
+        let is = |v: &ValueId| self.values.contains(v);
+        let looks = |inst: &Inst| match &inst.kind {
+            InstKind::Load { ptr } | InstKind::AtomicRmw { ptr, .. } => is(ptr),
+            InstKind::CmpXchg { ptr, .. } => is(ptr),
+            InstKind::Store { ptr, value } => is(ptr) || is(value),
+            InstKind::MemCopy { dst, src, .. } => is(dst) || is(src),
+            InstKind::MemSet { dst, .. } => is(dst),
+            InstKind::Call { args, .. } => args.iter().any(is),
+            _ => false,
+        };
+        let found = self.body.insts.iter().filter(|(_, inst)| looks(inst));
+        found.map(|(id, _)| id).collect()
     }
 
     fn spread(&mut self) {

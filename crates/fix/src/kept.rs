@@ -8,58 +8,119 @@
 //! Only results are believed: what a callee keeps when it returns 0 it does not keep when it does not.
 
 use crate::flow::{Flow, Root};
+use crate::out_param::OutParams;
+use crate::results::{Event, Results, defined};
+use crate::walk::{Moment, Ways};
 use leakproof_findings::Finding;
-use leakproof_ir::{
-    BlockId, Body, Callee, FuncId, Function, InstId, InstKind, Linkage, Module, Pred, Terminator,
-    ValueId, ValueKind,
-};
+use leakproof_ir::{BlockId, Body, Callee, FuncId, Function, InstId, InstKind, Module, ValueId};
 use std::collections::BTreeSet;
 
 /// Calls followed from the leaking function.
 const DEPTH: u32 = 6;
 
-/// When a release happens: on the way to what a line does, or after that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    pub line: u32,
-    pub after: bool,
-}
-
 /// The program as it was compiled.
 pub struct Keepers<'k> {
     pub modules: &'k [Module],
+    pub out_params: OutParams<'k>,
 }
 
-/// The results with which a function returns after it kept what it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Results {
-    These(BTreeSet<u64>),
-    Any,
-}
-
-/// Something that keeps the object.
-struct Event {
-    block: BlockId,
-    inst: InstId,
-    results: Results,
+/// What is known of a variable at a release.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standing {
+    /// It is all that refers to the object: nobody else was given that or will be, except to look at
+    /// it.
+    pub alone: bool,
+    /// It was set on every way.
+    pub set: bool,
+    /// Nobody looks at what it refers to afterwards.
+    pub idle: bool,
 }
 
 impl Keepers<'_> {
-    /// The line before a release on which the object of a finding is stored elsewhere.
-    pub fn before(&self, finding: &Finding, moment: Moment) -> Option<u32> {
+    /// The line before a release of `holder` on which the object of a finding is stored elsewhere.
+    pub fn before(&self, finding: &Finding, holder: &str, moment: Moment) -> Option<u32> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
         self.modules.iter().filter(here).find_map(|module| {
             let mut named = module.functions.values();
             let function = named.find(|f| f.source_name == finding.function && f.body.is_some())?;
             let body = function.body.as_ref()?;
-            let flow = Flow::of_call(function, body, finding.alloc.line, finding.alloc.column)?;
-            let there = blocks_at(body, moment.line);
+            let site = (finding.alloc.line, finding.alloc.column);
+            let flow = Flow::of_call(function, body, site, holder)?;
+            let ends = self.ends(module, &flow, site, holder);
+            let ways = Ways::new(body, moment, ends);
             let events = self.events(module, body, &flow, DEPTH);
-            let kept = events
-                .iter()
-                .find(|e| is_before(function, body, e, &there) || is_earlier(body, e, moment))?;
+            let kept = events.iter().find(|e| e.leads_to(function, body, &ways))?;
             Some(body.insts[kept.inst].loc.line)
         })
+    }
+
+    /// What the code alone says of the variable `holder` at a release; nothing in doubt.
+    pub fn standing(&self, finding: &Finding, holder: &str, moment: Moment) -> Standing {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        let named = |f: &&Function| f.source_name == finding.function && f.body.is_some();
+        let all = self.modules.iter().filter(here).filter_map(|module| {
+            let function = module.functions.values().find(named)?;
+            let body = function.body.as_ref()?;
+            let site = (finding.alloc.line, finding.alloc.column);
+            let flow = Flow::of_call(function, body, site, holder)?;
+            let ways = Ways::new(body, moment, self.ends(module, &flow, site, holder));
+            let uses = self.uses(module, &flow, holder);
+            let before =
+                uses.iter().any(|(block, inst)| ways.lead_from(*block, *inst, |_, _| true));
+            Some(Standing {
+                alone: !before && !ways.lead_to(&uses.into_iter().map(|(_, inst)| inst).collect()),
+                set: !ways.lead_from_start(),
+                idle: !ways.lead_to(&flow.lookups()),
+            })
+        });
+        all.reduce(|a, b| Standing {
+            alone: a.alone && b.alone,
+            set: a.set && b.set,
+            idle: a.idle && b.idle,
+        })
+        .unwrap_or_default()
+    }
+
+    /// Where the object goes anywhere else than into its variable.
+    fn uses(&self, module: &Module, flow: &Flow<'_>, holder: &str) -> Vec<(BlockId, InstId)> {
+        let variable = flow.variable(holder);
+        let is_own = |ptr: ValueId| variable.is_some_and(|v| v.is_slot(ptr));
+        let is_use = |inst: InstId| match &flow.body.insts[inst].kind {
+            InstKind::Store { ptr, value } => flow.is_object(*value) && !is_own(*ptr),
+            InstKind::Call { callee, args, .. } => {
+                let looks = match callee {
+                    Callee::Direct(f) => self.out_params.is_harmless(&module.functions[*f].name),
+                    _ => false,
+                };
+                !looks && args.iter().any(|a| flow.is_object(*a))
+            }
+            _ => false,
+        };
+        let all = flow.body.blocks.iter().flat_map(|(block, b)| {
+            b.insts.iter().map(move |inst| (block, *inst)).collect::<Vec<_>>()
+        });
+        all.filter(|(_, inst)| is_use(*inst)).collect()
+    }
+
+    /// What gives the variable `holder` another object, or none: in a loop that is not the one
+    /// which was stored the turn before.
+    fn ends(
+        &self,
+        module: &Module,
+        flow: &Flow<'_>,
+        site: (u32, u32),
+        holder: &str,
+    ) -> BTreeSet<InstId> {
+        let Some(variable) = flow.variable(holder) else { return BTreeSet::new() };
+        let ends = flow.body.insts.iter().filter(|(_, inst)| match &inst.kind {
+            InstKind::Call { callee: Callee::Direct(f), args, .. } => {
+                let here = (inst.loc.line, inst.loc.column) == site;
+                let given = args.iter().position(|a| variable.is_slot(*a));
+                here && given.is_some_and(|n| !self.out_params.after_call(module, *f, n).old)
+            }
+            kind => variable.set_by(kind).is_some_and(|value| flow.is_other(value, site)),
+        });
+        ends.map(|(id, _)| id).collect()
     }
 
     fn events(&self, module: &Module, body: &Body, flow: &Flow<'_>, depth: u32) -> Vec<Event> {
@@ -73,7 +134,7 @@ impl Keepers<'_> {
                     InstKind::Call { callee: Callee::Direct(f), args, .. } => {
                         let given = (0..args.len()).filter(|&n| flow.is_object(args[n]));
                         let kept = given.filter_map(|n| self.kept_by(module, *f, n, depth));
-                        kept.reduce(join)
+                        kept.reduce(Results::join)
                     }
                     _ => None,
                 };
@@ -85,179 +146,12 @@ impl Keepers<'_> {
 
     /// Whether a callee keeps an argument, and with which results it then returns.
     fn kept_by(&self, module: &Module, callee: FuncId, arg: usize, depth: u32) -> Option<Results> {
-        let declared = &module.functions[callee];
-        let own = declared.linkage == Linkage::Internal || declared.body.is_some();
-        let (module, function) = match own {
-            true => (module, declared),
-            false => self.modules.iter().find_map(|m| {
-                let named = |f: &&Function| f.name == declared.name && f.body.is_some();
-                Some((m, m.functions.values().find(named)?))
-            })?,
-        };
+        let (module, function) = defined(self.modules, module, callee)?;
         let body = function.body.as_ref().filter(|_| depth > 0)?;
         let param = function.params.get(arg)?.value;
         let flow = Flow::of_param(function, body, param);
         let events = self.events(module, body, &flow, depth - 1);
-        events.iter().map(|e| returned_after(function, body, e)).reduce(join)
-    }
-}
-
-fn join(a: Results, b: Results) -> Results {
-    match (a, b) {
-        (Results::These(a), Results::These(b)) => Results::These(a.union(&b).copied().collect()),
-        _ => Results::Any,
-    }
-}
-
-/// The blocks that have code of a line. All `return`s meet in one block, which has the line of one of
-/// them: it counts only when nothing else does.
-fn blocks_at(body: &Body, line: u32) -> BTreeSet<BlockId> {
-    let at = |b: &BlockId| {
-        let block = &body.blocks[*b];
-        block.term_loc.line == line || block.insts.iter().any(|i| body.insts[*i].loc.line == line)
-    };
-    let shared = |b: &BlockId| {
-        let block = &body.blocks[*b];
-        let only_joins = |i: &InstId| matches!(body.insts[*i].kind, InstKind::Phi { .. });
-        matches!(block.term, Terminator::Return(_)) && block.insts.iter().all(only_joins)
-    };
-    let all: BTreeSet<BlockId> = body.blocks.iter().map(|(id, _)| id).filter(at).collect();
-    let own: BTreeSet<BlockId> = all.iter().copied().filter(|b| !shared(b)).collect();
-    if own.is_empty() { all } else { own }
-}
-
-/// Whether the event comes before the release in its own block.
-fn is_earlier(body: &Body, event: &Event, Moment { line, after }: Moment) -> bool {
-    let block = &body.blocks[event.block];
-    let rest = block.insts.iter().skip_while(|i| **i != event.inst).skip(1);
-    let mut lines = rest.map(|i| body.insts[*i].loc.line).chain([block.term_loc.line]);
-    let own = body.insts[event.inst].loc.line;
-    (own == line && after) || (own != line && lines.any(|l| l == line))
-}
-
-/// Blocks that can be reached from one, over edges that are allowed.
-fn reached(
-    body: &Body,
-    from: BlockId,
-    allowed: impl Fn(BlockId, BlockId) -> bool,
-) -> BTreeSet<BlockId> {
-    let mut seen = BTreeSet::new();
-    let mut work = vec![from];
-    while let Some(block) = work.pop() {
-        for next in body.blocks[block].term.successors() {
-            if allowed(block, next) && seen.insert(next) {
-                work.push(next);
-            }
-        }
-    }
-    seen
-}
-
-/// Whether the event can come before the release, with a result with which the object was kept.
-fn is_before(function: &Function, body: &Body, event: &Event, there: &BTreeSet<BlockId>) -> bool {
-    let possible = |from: BlockId, to: BlockId| {
-        let Terminator::Branch { cond, then, otherwise } = &body.blocks[from].term else {
-            return true;
-        };
-        if then == otherwise {
-            return true;
-        }
-        match decided(function, body, event, *cond) {
-            (false, _) if to == *then => false,
-            (_, false) if to == *otherwise => false,
-            _ => true,
-        }
-    };
-    reached(body, event.block, possible).iter().any(|b| there.contains(b))
-}
-
-/// Whether a condition on the event's result can be true, and whether it can be false, after the
-/// object was kept.
-fn decided(function: &Function, body: &Body, event: &Event, cond: ValueId) -> (bool, bool) {
-    let unknown = (true, true);
-    let Results::These(results) = &event.results else { return unknown };
-    let ValueKind::Inst(inst) = function.values[cond].kind else { return unknown };
-    let (pred, value, constant) = match &body.insts[inst].kind {
-        InstKind::Cmp { pred, lhs, rhs } => (*pred, *lhs, function.values[*rhs].kind),
-        _ => (Pred::Ne, cond, ValueKind::Int(0)),
-    };
-    let constant = match constant {
-        ValueKind::Int(n) => n,
-        ValueKind::Null => 0,
-        _ => return unknown,
-    };
-    if !is_result(function, body, event, value) {
-        return unknown;
-    }
-    let holds = |r: &u64| match pred {
-        Pred::Eq => Some(*r == constant),
-        Pred::Ne => Some(*r != constant),
-        Pred::SLt => Some((*r as u32 as i32) < constant as u32 as i32),
-        Pred::SGe => Some((*r as u32 as i32) >= constant as u32 as i32),
-        _ => None,
-    };
-    let answers: Vec<Option<bool>> = results.iter().map(holds).collect();
-    (answers.iter().any(|a| *a != Some(false)), answers.iter().any(|a| *a != Some(true)))
-}
-
-/// Whether a value is the result of the event's call, perhaps after a cast.
-fn is_result(function: &Function, body: &Body, event: &Event, value: ValueId) -> bool {
-    let mut at = value;
-    loop {
-        let ValueKind::Inst(inst) = function.values[at].kind else { return false };
-        match &body.insts[inst].kind {
-            _ if inst == event.inst => return true,
-            InstKind::Cast { value, .. } => at = *value,
-            _ => return false,
-        }
-    }
-}
-
-/// What a function returns after an event in it.
-fn returned_after(function: &Function, body: &Body, event: &Event) -> Results {
-    let mut after = reached(body, event.block, |_, _| true);
-    after.insert(event.block);
-    let mut all: Option<Results> = None;
-    for &block in &after {
-        if let Terminator::Return(value) = &body.blocks[block].term {
-            let one = match value {
-                Some(value) => returned(function, body, event, &after, *value),
-                None => Results::Any,
-            };
-            all = Some(match all {
-                Some(all) => join(all, one),
-                None => one,
-            });
-        }
-    }
-    all.unwrap_or(Results::Any)
-}
-
-fn returned(
-    function: &Function,
-    body: &Body,
-    event: &Event,
-    after: &BTreeSet<BlockId>,
-    value: ValueId,
-) -> Results {
-    match function.values[value].kind {
-        ValueKind::Int(n) => Results::These([n].into()),
-        ValueKind::Null => Results::These([0].into()),
-        ValueKind::Inst(_) if is_result(function, body, event, value) => event.results.clone(),
-        ValueKind::Inst(inst) => match &body.insts[inst].kind {
-            InstKind::Phi { incoming } => {
-                let ways = incoming.iter().filter(|(b, _)| after.contains(b));
-                let one = |v: ValueId| match function.values[v].kind {
-                    ValueKind::Int(n) => Results::These([n].into()),
-                    ValueKind::Null => Results::These([0].into()),
-                    _ if is_result(function, body, event, v) => event.results.clone(),
-                    _ => Results::Any,
-                };
-                ways.map(|(_, v)| one(*v)).reduce(join).unwrap_or(Results::Any)
-            }
-            _ => Results::Any,
-        },
-        _ => Results::Any,
+        events.iter().map(|e| e.returned_after(function, body)).reduce(Results::join)
     }
 }
 
@@ -323,7 +217,9 @@ func f2 "malloc" (v0: i64) -> ptr
             leak: Location { file: "k.c".to_owned(), ..Location::default() },
             ..Finding::default()
         };
-        Keepers { modules: &modules }.before(&finding, Moment { line, after })
+        let models = leakproof_models::Library::default();
+        let out_params = OutParams { modules: &modules, models: &models };
+        Keepers { modules: &modules, out_params }.before(&finding, "p", Moment { line, after })
     }
 
     #[test]

@@ -33,7 +33,7 @@ enum Known {
 
 impl Question<'_> {
     /// Whether a function, given the object in this way, accepts that there is none.
-    pub fn accepts(&self, name: &str, given: Given) -> bool {
+    pub fn accepts(&self, name: &str, arg: usize, given: Given) -> bool {
         if name.starts_with("operator delete") {
             return true;
         }
@@ -41,7 +41,7 @@ impl Question<'_> {
         if defined.is_empty() {
             return self.models.get(name).is_some_and(|model| self.library_accepts(model));
         }
-        defined.iter().all(|(m, f)| self.function_accepts(m, f, (0, given), DEPTH))
+        defined.iter().all(|(m, f)| self.function_accepts(m, f, (arg, given), DEPTH))
     }
 
     fn definitions<'s>(
@@ -347,12 +347,12 @@ bb0:
         let modules = [leakproof_ir::parse_module(UNIT).unwrap()];
         let models = Library::shipped();
         let question = Question { modules: &modules, models };
-        let pointer = |name: &str| question.accepts(name, Given::Pointer);
+        let pointer = |name: &str| question.accepts(name, 0, Given::Pointer);
         assert!(pointer("free") && pointer("asks"));
         assert!(!pointer("plain") && !pointer("through") && !pointer("fclose"));
         assert!(!pointer("insists"), "an assertion would fail");
         assert!(!pointer("asks_others"), "nobody knows what that does");
-        assert!(question.accepts("by_address", Given::Address));
-        assert!(!question.accepts("by_address_plain", Given::Address));
+        assert!(question.accepts("by_address", 0, Given::Address));
+        assert!(!question.accepts("by_address_plain", 0, Given::Address));
     }
 }

@@ -124,8 +124,3 @@ pub fn explain_problem(problem: &Problem) -> String {
 fn worst(problems: &[Problem]) -> Option<&Problem> {
     problems.iter().max_by_key(|p| (p.kind != ProblemKind::NoEffect, p.kind.condition()))
 }
-
-/// Problems that leave a fix worth showing: it may well be right, but that is not proven.
-pub fn is_soft(problem: &Problem) -> bool {
-    matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Foreign | ProblemKind::Undecided)
-}

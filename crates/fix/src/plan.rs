@@ -6,14 +6,16 @@ use crate::conditional::{self, Known, Spot};
 use crate::files::Files;
 use crate::finder::Finder;
 use crate::holder;
-use crate::kept::Moment;
+use crate::kept::Standing;
 use crate::patched::position;
 use crate::placement::Placement;
-use crate::releaser::{Knowledge, Way};
+use crate::releaser::{Knowledge, MAX_WAYS, Way};
 use crate::session::Case;
+use crate::template;
 use crate::trial::Workshop;
 use crate::types::Referred;
 use crate::view::View;
+use crate::walk::Moment;
 use leakproof_findings::{Finding, Sources};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
@@ -90,30 +92,59 @@ impl Scene<'_, '_> {
         (!ways.is_empty()).then(|| self.holder(owner, vec![placement], ways))
     }
 
-    fn holder(&self, text: String, placements: Vec<Placement>, mut ways: Vec<Way>) -> Holder {
+    fn holder(&self, text: String, placements: Vec<Placement>, ways: Vec<Way>) -> Holder {
         let question = self.workshop.about_null();
-        ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.given));
+        let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
+        ways.truncate(MAX_WAYS);
+        ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.arg, w.given));
         // Whether a struct holds something cannot be asked in general.
         ways.retain(|w| w.accepts_null || !w.whole);
+        let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
+        let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
+        let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        let reserved = holder.placements.iter().map(|p| self.reservation(&holder.text, p));
-        let reserved = reserved.collect();
-        Holder { reserved, ..holder }
+        Holder { reserved, only_filled, standing, ..holder }
+    }
+
+    /// A way with all arguments that it needs.
+    fn complete(&self, way: Way, holder: &str) -> Option<Way> {
+        if !way.needs_others() {
+            return Some(way);
+        }
+        let others = template::others(self.view, self.function, &way, holder)?;
+        Some(Way { others, ..way })
     }
 
     /// What keeps a release at a place from being safe, whatever the analysis says.
     fn reservation(&self, text: &str, placement: &Placement) -> Option<String> {
-        let root = holder::root_of(text);
+        if self.is_configured(text, placement) {
+            let other = "is also used under #if: other configurations were not analysed";
+            return Some(format!("`{}` {other}", holder::root_of(text)));
+        }
+        let lines = self.workshop.lines_of(self.finding);
+        let moment = self.moment(placement, &lines);
+        if !self.workshop.makers().may_be_there(self.finding, text, moment) {
+            let callee = &self.finding.alloc.callee;
+            return Some(format!("by what `{callee}` returns there, it left nothing in `{text}`"));
+        }
+        let stored = self.workshop.keepers().before(self.finding, text, moment)?;
+        Some(format!("it is stored in memory of others at line {stored}, and may still be there"))
+    }
+
+    /// Whether other configurations do something to the variable that matters at a place.
+    fn is_configured(&self, text: &str, placement: &Placement) -> bool {
         let lines = self.workshop.lines_of(self.finding);
         let harmless = |name: &str| self.knowledge.is_harmless(name);
         let known = Known { lines: &lines, harmless: &harmless };
-        if conditional::matters(self.view, self.spot(placement), root, &known) {
-            let other = "is also used under #if: other configurations were not analysed";
-            return Some(format!("`{root}` {other}"));
-        }
-        let moment = self.moment(placement, &lines);
-        let stored = self.workshop.keepers().before(self.finding, moment)?;
-        Some(format!("it is stored in memory of others at line {stored}, and may still be there"))
+        conditional::matters(self.view, self.spot(placement), holder::root_of(text), &known)
+    }
+
+    fn standing(&self, text: &str, placement: &Placement) -> Standing {
+        let moment = self.moment(placement, &self.workshop.lines_of(self.finding));
+        let standing = self.workshop.keepers().standing(self.finding, text, moment);
+        // Behind a statement that may do nothing, such as a loop, no line tells what was before.
+        let exact = matches!(placement, Placement::Before(_) | Placement::HoistReturn { .. });
+        if exact { standing } else { Standing { alone: false, set: false, ..standing } }
     }
 
     /// When a release at a place happens, in terms of lines that have code.

@@ -12,7 +12,7 @@ use leakproof_models::{Effect, Library, Root};
 use std::collections::BTreeMap;
 
 /// Ways tried at most.
-const MAX_WAYS: usize = 5;
+pub const MAX_WAYS: usize = 5;
 
 /// One way to release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,11 +27,28 @@ pub struct Way {
     pub whole: bool,
     /// The library's own function for the family: it knows nothing of parts.
     pub basic: bool,
+    /// Which argument the object is, and of how many; of zero when that is not known.
+    pub arg: usize,
+    pub params: usize,
+    /// The other arguments, as another call spells them.
+    pub others: Vec<String>,
 }
 
 impl Way {
     fn new(name: String, given: Given, trusted: bool) -> Self {
-        Self { name, given, trusted, accepts_null: true, whole: false, basic: false }
+        let (arg, params, others) = (0, 1, Vec::new());
+        let (accepts_null, whole, basic) = (true, false, false);
+        Self { name, given, trusted, accepts_null, whole, basic, arg, params, others }
+    }
+
+    #[cfg(test)]
+    pub fn plain(name: &str, given: Given) -> Self {
+        Self::new(name.to_owned(), given, true)
+    }
+
+    /// Whether it cannot be called with the object alone.
+    pub fn needs_others(&self) -> bool {
+        self.arg > 0 || self.params > 1
     }
 
     /// The statement that releases what `holder` refers to; `cast` drops a `const`.
@@ -41,15 +58,21 @@ impl Way {
             "operator delete" => return format!("delete {holder};"),
             _ => {}
         }
+        let mut arguments = self.others.clone();
+        arguments.insert(self.arg.min(arguments.len()), self.argument(holder, cast));
+        format!("{}{}({});", self.name, if space { " " } else { "" }, arguments.join(", "))
+    }
+
+    /// The argument by which it gets what `holder` refers to.
+    pub fn argument(&self, holder: &str, cast: bool) -> String {
         let cast = if cast { "(void *)" } else { "" };
-        let argument = match (self.given, holder.strip_prefix('*')) {
+        match (self.given, holder.strip_prefix('*')) {
             (Given::Pointer, _) => format!("{cast}{holder}"),
             (Given::Address, Some(pointer)) => pointer.to_owned(),
             (Given::Address, None) => format!("&{holder}"),
             (Given::Owner, _) if self.whole => format!("&{holder}"),
             (Given::Owner, _) => owner(holder).unwrap_or_else(|| format!("&{holder}")),
-        };
-        format!("{}{}({argument});", self.name, if space { " " } else { "" })
+        }
     }
 }
 
@@ -115,7 +138,6 @@ impl<'k> Knowledge<'k> {
         }
         list.retain(|way| way.given != Given::Owner || owner(holder).is_some());
         list.retain(|way| self.fits(way, ty));
-        list.truncate(MAX_WAYS);
         list
     }
 
@@ -129,13 +151,16 @@ impl<'k> Knowledge<'k> {
     /// The library's function for a family.
     pub fn of_family(&self, family: &str) -> Option<Way> {
         self.models.deallocators(family).into_iter().find_map(|(model, place)| {
-            let given = match (place.root, place.derefs.as_slice()) {
-                (Root::Arg(0), []) => Given::Pointer,
-                (Root::Arg(0), [0]) => Given::Address,
+            let Root::Arg(arg) = place.root else { return None };
+            let given = match place.derefs.as_slice() {
+                [] => Given::Pointer,
+                [0] => Given::Address,
+                [_] => Given::Owner,
                 _ => return None,
             };
             let way = Way::new(spelled(&model.name).to_owned(), given, true);
-            Some(Way { basic: true, ..way })
+            let params = if arg == 0 { 1 } else { 0 };
+            Some(Way { basic: true, arg, params, ..way })
         })
     }
 
@@ -201,15 +226,17 @@ fn is_plain(releaser: &Releaser) -> bool {
 
 fn add_by_count<'p>(list: &mut Vec<Way>, pairs: impl Iterator<Item = &'p Pair>, complete: bool) {
     let mut counts: BTreeMap<&Releaser, usize> = BTreeMap::new();
-    for pair in pairs.filter(|p| is_plain(&p.releaser)) {
+    for pair in pairs {
         *counts.entry(&pair.releaser).or_default() += 1;
     }
     let mut ranked: Vec<(&Releaser, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     for (releaser, _) in ranked {
         let trusted = complete || releaser.library;
-        let name = spelled(&releaser.name).to_owned();
-        add(list, Way::new(name, releaser.given, trusted));
+        let way = Way::new(spelled(&releaser.name).to_owned(), releaser.given, trusted);
+        // The size that some of C++'s operators get is not written.
+        let params = if way.name.starts_with("operator ") { 1 } else { releaser.params };
+        add(list, Way { arg: releaser.arg, params, ..way });
     }
 }
 

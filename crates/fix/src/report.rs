@@ -117,6 +117,6 @@ fn why_not(case: &Case) -> String {
     let way = way.trim_end_matches(';');
     match &case.first {
         Some(feedback) => format!("`{way}` at the leak: {}", explain(feedback)),
-        None => "no place was found at which a release would be safe".to_owned(),
+        None => "other fixes of the function came first; run again after applying them".to_owned(),
     }
 }

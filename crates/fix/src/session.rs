@@ -8,7 +8,6 @@ use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
 use crate::files::Files;
 use crate::holder::{field_of_site, is_writable, root_of};
 use crate::op::{Op, conflict};
-use crate::outcome::is_soft;
 use crate::placement::Placement;
 use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Use, Workshop};
@@ -20,6 +19,10 @@ use std::collections::BTreeSet;
 const MAX_ROUNDS: usize = 24;
 /// Compilations, most of a few units only.
 const MAX_TURNS: usize = 200;
+/// Instructions of programs that are analysed in vain, one round after the other, before the rest is
+/// given up; at least so many rounds.
+const PATIENCE: usize = 400_000;
+const MIN_PATIENCE: usize = 2;
 
 /// Where one finding stands.
 #[derive(Clone, Debug)]
@@ -82,7 +85,7 @@ impl Case {
             self.state = State::Accepted;
             return;
         }
-        if problems.iter().all(is_soft) {
+        if problems.iter().all(|p| p.kind.is_soft()) {
             self.suggestion.get_or_insert((self.attempt.clone(), problems.clone()));
         }
         if problems.is_empty() {
@@ -110,6 +113,8 @@ pub struct Session<'s, 'p> {
     pub hidden: Vec<Finding>,
     /// Something was accepted in a round in which something else was not.
     mixed: bool,
+    /// Rounds since something was accepted.
+    vain: usize,
 }
 
 impl<'s, 'p> Session<'s, 'p> {
@@ -121,13 +126,26 @@ impl<'s, 'p> Session<'s, 'p> {
         cases: Vec<Case>,
         known: Vec<Key>,
     ) -> Self {
-        let (serial, hidden, rounds, mixed) = (BTreeSet::new(), Vec::new(), 0, false);
-        Self { workshop, files, sources, knowledge, cases, known, rounds, serial, hidden, mixed }
+        Self {
+            workshop,
+            files,
+            sources,
+            knowledge,
+            cases,
+            known,
+            rounds: 0,
+            serial: BTreeSet::new(),
+            hidden: Vec::new(),
+            mixed: false,
+            vain: 0,
+        }
     }
 
     pub fn run(&mut self) {
         let mut turns = 0;
+        let patience = PATIENCE / self.workshop.instructions().max(1);
         while self.rounds < MAX_ROUNDS
+            && self.vain < patience.max(MIN_PATIENCE)
             && turns < MAX_TURNS
             && self.cases.iter().any(|c| c.state == State::Open)
         {
@@ -173,7 +191,7 @@ impl<'s, 'p> Session<'s, 'p> {
     ) -> Vec<(Key, &'f Finding)> {
         let leaks = examination.report.leaks.iter();
         let found = leaks.map(|f| (bench.original(f, self.files), f));
-        found.filter(|(key, _)| !self.known.iter().any(|k| k.same_object(key))).collect()
+        found.filter(|(key, _)| !self.known.iter().any(|k| k.is_told_by(key))).collect()
     }
 
     fn round(&mut self) {
@@ -206,13 +224,17 @@ impl<'s, 'p> Session<'s, 'p> {
         let mut chosen = Vec::new();
         let mut busy: BTreeSet<&str> = BTreeSet::new();
         for (i, case) in self.cases.iter().enumerate() {
-            let function = case.plan.finding.function.as_str();
-            let waits = self.serial.contains(function) && busy.contains(function);
-            if case.state != State::Open || waits {
+            if case.state != State::Open {
                 continue;
             }
+            let function = case.plan.finding.function.as_str();
             let file = case.plan.finding.leak.file.as_str();
             let Some(own) = case.ops(Use::Reading) else { continue };
+            // The same change for two findings is one change.
+            let done = own.iter().all(|op| ops.iter().any(|(f, o)| *f == file && o == op));
+            if self.serial.contains(function) && busy.contains(function) && !done {
+                continue;
+            }
             let clash = |op: &Op| ops.iter().any(|(f, other)| *f == file && conflict(op, other));
             if own.iter().any(clash) {
                 continue;
@@ -313,6 +335,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let accepted: Vec<usize> =
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
+        self.vain = if accepted.is_empty() { self.vain + 1 } else { 0 };
         self.mixed |= !accepted.is_empty() && accepted.len() < tried.len();
         self.take_hidden(&accepted, bench, hidden);
         self.check_warnings(&accepted);
@@ -326,7 +349,7 @@ impl<'s, 'p> Session<'s, 'p> {
         found: &[(Key, &'f Finding)],
     ) -> Vec<(Key, &'f Finding)> {
         let is_hidden = |(key, finding): &&(Key, &Finding)| {
-            let known = self.known.iter().any(|k| k.same_object(key));
+            let known = self.known.iter().any(|k| k.is_told_by(key));
             let there = tried.iter().any(|&i| self.function_of(i) == key.function);
             !known && there && finding.kind == Kind::Forgotten
         };
@@ -355,6 +378,10 @@ impl<'s, 'p> Session<'s, 'p> {
             // What is given to a resizing function is on the heap or null.
             problems.retain(|p| p.kind != ProblemKind::Foreign);
         }
+        let case = &self.cases[case];
+        if case.plan.is_filled(&case.attempt) {
+            problems.retain(|p| p.kind != ProblemKind::Unclear);
+        }
         problems
     }
 
@@ -368,7 +395,7 @@ impl<'s, 'p> Session<'s, 'p> {
     ) -> BTreeSet<usize> {
         let known = |key: &Key| {
             let known = self.known.iter().chain(hidden.iter().map(|(k, _)| k));
-            known.into_iter().any(|k| k.same_object(key))
+            known.into_iter().any(|k| k.is_told_by(key))
         };
         let fresh: Vec<&(Key, &Finding)> = found.iter().filter(|(k, _)| !known(k)).collect();
         let mut blamed = BTreeSet::new();
@@ -381,15 +408,25 @@ impl<'s, 'p> Session<'s, 'p> {
                 continue;
             }
             blamed.extend(suspects.iter().copied());
-            match suspects.as_slice() {
-                [only] => {
-                    let release = self.release_of_part(&self.cases[*only], leak);
-                    self.cases[*only].reject(Feedback::NewLeak(NewLeak { text, release }));
-                }
-                many => self.one_at_a_time(many, &format!("it would make another leak: {text}")),
+            if !self.is_one_change(&suspects) {
+                self.one_at_a_time(&suspects, &format!("it would make another leak: {text}"));
+                continue;
+            }
+            for i in suspects {
+                let release = self.release_of_part(&self.cases[i], leak);
+                self.cases[i].reject(Feedback::NewLeak(NewLeak { text: text.clone(), release }));
             }
         }
         blamed
+    }
+
+    /// Whether attempts are the same change for several findings.
+    fn is_one_change(&self, cases: &[usize]) -> bool {
+        let change = |i: &usize| {
+            let case = &self.cases[*i];
+            (&case.plan.finding.leak.file, case.ops(Use::Reading))
+        };
+        cases.windows(2).all(|two| change(&two[0]) == change(&two[1]))
     }
 
     /// The statement that releases a part of what a plan releases.
@@ -403,7 +440,7 @@ impl<'s, 'p> Session<'s, 'p> {
             let cxx = self.files.known(&plan.finding.leak.file)?.cxx;
             format!("{inside}{}", field_of_site(leak, self.sources, cxx)?)
         };
-        let way = self.knowledge.of_family(&leak.family)?;
+        let way = self.knowledge.of_family(&leak.family).filter(|w| !w.needs_others())?;
         Some(way.statement(&path, false, plan.space))
     }
 

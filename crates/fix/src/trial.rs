@@ -5,8 +5,10 @@
 
 use crate::files::{self, Files};
 use crate::kept::Keepers;
+use crate::made::Makers;
 use crate::null::Question;
 use crate::op::Op;
+use crate::out_param::OutParams;
 use crate::patched::{Part, Patched};
 use crate::types::{self, Referred};
 use leakproof_detect::{Examination, Options, Store, Watch, examine};
@@ -28,6 +30,10 @@ pub struct Workshop<'p> {
     store: Store,
     /// Patched units as they were compiled last.
     compiled: BTreeMap<usize, (Texts, Module)>,
+    /// What clang says of the units as they are, as far as it was asked.
+    warned: BTreeMap<usize, Vec<(String, String)>>,
+    /// Patched units of which it says nothing more.
+    quiet: BTreeMap<usize, Texts>,
     models: &'p Library,
     options: Options,
 }
@@ -80,8 +86,14 @@ impl<'p> Workshop<'p> {
         let recompiler = Recompiler::new(project)?;
         let options = options.clone();
         let store = store.unwrap_or_else(|| Store::empty(modules.len()));
-        let compiled = BTreeMap::new();
-        Ok(Self { recompiler, units, modules, store, compiled, models, options })
+        let (compiled, warned, quiet) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Ok(Self { recompiler, units, modules, store, compiled, warned, quiet, models, options })
+    }
+
+    /// The size of the program.
+    pub fn instructions(&self) -> usize {
+        let bodies = self.modules.iter().flat_map(|m| m.functions.values());
+        bodies.filter_map(|f| f.body.as_ref()).map(|b| b.insts.len()).sum()
     }
 
     /// What is known of the program; after `examine` also what that found out.
@@ -139,7 +151,26 @@ impl<'p> Workshop<'p> {
     }
 
     pub fn keepers(&self) -> Keepers<'_> {
-        Keepers { modules: &self.modules }
+        Keepers { modules: &self.modules, out_params: self.out_params() }
+    }
+
+    pub fn makers(&self) -> Makers<'_> {
+        Makers { modules: &self.modules }
+    }
+
+    fn out_params(&self) -> OutParams<'_> {
+        OutParams { modules: &self.modules, models: self.models }
+    }
+
+    /// Whether all that is ever called with the address of a local variable leaves null or a new object
+    /// in it.
+    pub fn is_only_filled(&self, finding: &Finding, holder: &str) -> bool {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        self.modules.iter().filter(here).any(|module| {
+            let named = |f: &&Function| f.source_name == finding.function && f.body.is_some();
+            let function = module.functions.values().find(named);
+            function.is_some_and(|f| self.out_params().is_only_filled(module, f, holder))
+        })
     }
 
     pub fn about_null(&self) -> Question<'_> {
@@ -256,20 +287,27 @@ impl<'p> Workshop<'p> {
     }
 
     /// The first message of clang that the patched units have more than the original ones.
-    pub fn new_warning(&self, bench: &Bench) -> Option<Rejected> {
+    pub fn new_warning(&mut self, bench: &Bench) -> Option<Rejected> {
         for i in self.changed(bench) {
-            let unit = self.units.get(i)?;
-            let mut known = self.recompiler.diagnostics(unit, None);
+            let texts = self.texts(bench, i);
+            if self.quiet.get(&i) == Some(&texts) {
+                continue;
+            }
+            let unit = *self.units.get(i)?;
+            let warned = self.warned.entry(i);
+            let mut known =
+                warned.or_insert_with(|| self.recompiler.diagnostics(unit, None)).clone();
             for (position, message) in self.recompiler.diagnostics(unit, Some(&bench.overlay)) {
                 match known.iter().position(|(_, m)| *m == message) {
                     Some(at) => drop(known.swap_remove(at)),
                     None => {
-                        let files = self.texts(bench, i).into_iter().map(|(file, _)| file);
+                        let files = texts.into_iter().map(|(file, _)| file);
                         let blamed = bench.blame(format!("{position}{message}"));
                         return Some(Rejected { files: files.collect(), ..blamed });
                     }
                 }
             }
+            self.quiet.insert(i, texts);
         }
         None
     }
@@ -351,6 +389,9 @@ pub struct Key {
     /// The library allocator's call: tells an object from what it holds.
     pub site: (String, u32, u32),
     pub leak: (u32, u32),
+    /// The reference, when the object was made elsewhere: the allocation is one of several that
+    /// may be there, and which one is named may change.
+    given: Option<String>,
 }
 
 impl Key {
@@ -367,7 +408,14 @@ impl Key {
             alloc: back(&alloc.file, alloc.line, alloc.column),
             site: (last.file.clone(), line, column),
             leak: back(&leak.file, leak.line, leak.column),
+            given: (alloc.function != finding.function).then(|| finding.variable.clone()),
         }
+    }
+
+    /// Whether a finding says nothing that is not known by this one.
+    pub fn is_told_by(&self, other: &Key) -> bool {
+        let same_place = (&self.function, self.leak) == (&other.function, other.leak);
+        self.same_object(other) || (self.given.is_some() && self.given == other.given && same_place)
     }
 
     /// The same object, wherever it leaks.

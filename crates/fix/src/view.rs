@@ -63,6 +63,10 @@ impl View {
         self.slice(node.byte_range())
     }
 
+    pub fn root(&self) -> Node<'_> {
+        self.tree.root_node()
+    }
+
     /// The function definition around an offset.
     pub fn function(&self, offset: usize) -> Option<Node<'_>> {
         let mut node = self.leaf(offset)?;
