@@ -4,11 +4,13 @@
 //! that is set only on failure would otherwise be there on success as well.
 
 use crate::exec::Exec;
-use crate::outcome::MAX_PATH;
 use crate::state::{Cell, State};
 use crate::vocabulary::Slot;
 use leakproof_guard::{Assumption, Node, Term, Terms, is_contradiction, necessary};
 use rustc_hash::FxHashMap;
+
+/// A condition that is larger than this together with the path is not asked about.
+const MAX_QUESTION: u32 = 600;
 
 impl Exec<'_> {
     /// The state with facts and pointers that its own path decides: the path is not told to
@@ -41,7 +43,7 @@ impl Exec<'_> {
     /// A condition, or what the path makes of it.
     fn decided(&mut self, path: Term, t: Term, known: &mut FxHashMap<Term, Term>) -> Term {
         if matches!(self.terms.node(t), Node::Bool(_))
-            || self.terms.size(path) + self.terms.size(t) > MAX_PATH
+            || self.terms.size(path) + self.terms.size(t) > MAX_QUESTION
         {
             return t;
         }

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 const MAX_OUTCOMES: usize = 10;
 /// How often the exits of a function are split before its outcomes are told apart, by what they
 /// return and by what becomes of objects, and how many terms that may take.
-const MAX_SPLITS_BY_RESULT: usize = 32;
+const MAX_SPLITS_BY_RESULT: usize = 16;
 const MAX_SPLITS_BY_FACT: usize = 8;
 const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
