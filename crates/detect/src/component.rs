@@ -374,8 +374,8 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
 
 /// Whether an object that one call gave is another leak than those found of the same call: it had
 /// a place of its own.
-fn is_another(found: &[String], name: &String) -> bool {
-    found.is_empty() || (!name.is_empty() && !found.contains(name))
+fn is_another(found: &[String], name: &str) -> bool {
+    found.is_empty() || (!name.is_empty() && found.iter().all(|f| f != name))
 }
 
 /// Where a candidate's exit is. One exception is as good as another: they are one place.

@@ -7,7 +7,7 @@
 use crate::exec::Exec;
 use crate::leak::Candidate;
 use crate::state::State;
-use crate::vocabulary::{ObjectId, Slot, SymKind, What};
+use crate::vocabulary::{ObjectId, Slot, What};
 use leakproof_guard::{Sym, Term, Terms, is_contradiction};
 use rustc_hash::FxHashSet;
 
@@ -111,13 +111,7 @@ impl Exec<'_> {
 
     /// Symbols for the outcomes of calls.
     fn outcomes_in(&self, t: Term) -> FxHashSet<Sym> {
-        let mut symbols = self.symbols_in(t);
-        symbols.retain(|s| match &self.sym_kinds[s.0 as usize] {
-            SymKind::Opaque(origin) => {
-                matches!(origin.what, What::Outcome | What::Cut | What::Open)
-            }
-            _ => false,
-        });
-        symbols
+        let is_outcome = |what| matches!(what, What::Outcome | What::Cut | What::Open);
+        self.symbols_for(t, is_outcome).into_iter().collect()
     }
 }

@@ -8,9 +8,9 @@ mod join;
 mod throw;
 mod turns;
 
+use crate::atoms::Decided;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
-use crate::leak::Lean;
 use crate::planted::{Planted, PlantedIn};
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
@@ -155,7 +155,7 @@ pub struct Exec<'a> {
     /// Objects of that call: so many are the first.
     pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met, by what is wanted.
-    pub(crate) favours: FxHashMap<(Term, Lean), Term>,
+    pub(crate) favours: [Decided; 2],
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// The state in which the call that runs now is left by an exception.
@@ -230,7 +230,7 @@ impl<'a> Exec<'a> {
             planted_in: Vec::new(),
             before: None,
             objects_before: 0,
-            favours: FxHashMap::default(),
+            favours: Default::default(),
             prunings: FxHashMap::default(),
             thrown: None,
             throw_sites: Vec::new(),

@@ -185,6 +185,14 @@ impl Exec<'_> {
         false
     }
 
+    /// The symbols in a term that stand for something of a kind, in order.
+    pub(crate) fn symbols_for(&self, t: Term, is: impl Fn(What) -> bool) -> Vec<Sym> {
+        let mut list: Vec<Sym> = self.symbols_in(t).into_iter().collect();
+        list.retain(|s| matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if is(o.what)));
+        list.sort_unstable();
+        list
+    }
+
     pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {
         let mut found = FxHashSet::default();
         let mut seen = FxHashSet::default();

@@ -7,7 +7,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Sym, Term, Terms};
+use leakproof_guard::{Base, Node, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object that may leak at an exit.
@@ -24,8 +24,8 @@ pub struct Candidate {
 }
 
 /// Which way conditions are decided that speak of what is out of sight.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Lean {
+#[derive(Clone, Copy)]
+struct Lean {
     to: bool,
     /// Whether the outcomes of calls count as out of sight.
     outcomes: bool,
@@ -214,11 +214,7 @@ impl Exec<'_> {
         if leant == Terms::TRUE {
             return leant;
         }
-        let mut cut: Vec<Sym> = self.symbols_in(t).into_iter().collect();
-        cut.retain(
-            |s| matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Cut),
-        );
-        cut.sort_unstable();
+        let cut = self.symbols_for(t, |what| what == What::Cut);
         let mut met: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
         met.push(leant);
         self.terms.or(met)
@@ -232,38 +228,14 @@ impl Exec<'_> {
     }
 
     fn leant(&mut self, t: Term, lean: Lean) -> Term {
-        let mut known = std::mem::take(&mut self.favours);
-        let leant = self.leant_in(t, lean, &mut known);
-        self.favours = known;
-        leant
-    }
-
-    fn leant_in(&mut self, t: Term, lean: Lean, known: &mut FxHashMap<(Term, Lean), Term>) -> Term {
-        if let Some(&done) = known.get(&(t, lean)) {
-            return done;
-        }
-        let new = match self.terms.node(t).clone() {
-            Node::Not(x) => {
-                let inner = self.leant_in(x, Lean { to: !lean.to, ..lean }, known);
-                self.terms.not(inner)
-            }
-            Node::And(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.leant_in(i, lean, known)).collect();
-                self.terms.and(items)
-            }
-            Node::Or(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.leant_in(i, lean, known)).collect();
-                self.terms.or(items)
-            }
-            Node::Cmp { .. } | Node::Sym(_) if self.is_out_of_sight(t, lean.outcomes) => {
-                Terms::bool(lean.to)
-            }
-            _ => t,
+        let mut known = std::mem::take(&mut self.favours[usize::from(lean.outcomes)]);
+        let lost = |exec: &Self, atom: Term, to: bool| {
+            let is_atom = matches!(exec.terms.node(atom), Node::Cmp { .. } | Node::Sym(_));
+            (is_atom && exec.is_out_of_sight(atom, lean.outcomes)).then_some(to)
         };
-        known.insert((t, lean), new);
-        new
+        let leant = self.with_atoms(t, lean.to, &mut known, &lost);
+        self.favours[usize::from(lean.outcomes)] = known;
+        leant
     }
 
     /// Whether an atom speaks only of things the analysis lost sight of; the outcomes of calls

@@ -5,6 +5,7 @@
 //! are results.
 
 mod again;
+mod atoms;
 mod audit;
 mod call;
 mod certain;

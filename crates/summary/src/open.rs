@@ -4,12 +4,12 @@
 //! they do not hold. Not so where they speak only of how calls of the library went, and of inputs
 //! that are told: then the outcome happens sooner or later.
 
+use crate::atoms::Decided;
 use crate::exec::Exec;
 use crate::outcome::MAX_PATH;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, SymKind, What};
 use leakproof_guard::{Node, Term, Terms, is_contradiction};
-use rustc_hash::FxHashMap;
 
 impl Exec<'_> {
     /// Whether a state is reached by some choice of what is open, given that `told` holds as far as
@@ -19,49 +19,19 @@ impl Exec<'_> {
         if self.terms.size(path) > MAX_PATH {
             return false;
         }
-        let mut known = FxHashMap::default();
+        let mut known = Decided::default();
         let told: Vec<Term> = told.iter().copied().filter(|&t| self.speaks_of_plain(t)).collect();
         for t in told {
             known.insert((t, true), Terms::TRUE);
             let not = self.terms.not(t);
             known.insert((not, false), Terms::FALSE);
         }
-        let worst = self.at_worst(path, true, &mut known);
-        worst != Terms::FALSE && !is_contradiction(&self.terms, worst)
-    }
-
-    /// A condition with everything that is not open decided against it; `wanted` says whether it
-    /// should hold.
-    fn at_worst(
-        &mut self,
-        t: Term,
-        wanted: bool,
-        known: &mut FxHashMap<(Term, bool), Term>,
-    ) -> Term {
-        if let Some(&done) = known.get(&(t, wanted)) {
-            return done;
-        }
-        let new = match self.terms.node(t).clone() {
-            Node::Bool(_) => t,
-            Node::Not(x) => {
-                let inner = self.at_worst(x, !wanted, known);
-                self.terms.not(inner)
-            }
-            Node::And(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.at_worst(i, wanted, known)).collect();
-                self.terms.and(items)
-            }
-            Node::Or(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.at_worst(i, wanted, known)).collect();
-                self.terms.or(items)
-            }
-            _ if self.speaks_of_open(t, wanted) => t,
-            _ => Terms::bool(!wanted),
+        // What is not open is decided against it.
+        let against = |exec: &Self, atom: Term, wanted: bool| {
+            (!exec.speaks_of_open(atom, wanted)).then_some(!wanted)
         };
-        known.insert((t, wanted), new);
-        new
+        let worst = self.with_atoms(path, true, &mut known, &against);
+        worst != Terms::FALSE && !is_contradiction(&self.terms, worst)
     }
 
     fn speaks_of_plain(&self, t: Term) -> bool {

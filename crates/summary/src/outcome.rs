@@ -78,8 +78,7 @@ impl Exec<'_> {
 
     /// All exits joined by private symbols that say which outcome it was.
     pub(crate) fn chosen_exits(&mut self) -> Option<(State, Option<Term>)> {
-        let (open, cut): (Vec<_>, Vec<_>) =
-            self.outcomes().into_iter().partition(|(_, open)| *open);
+        let (open, cut) = self.outcomes();
         let open = self.choice(open, What::Open);
         let cut = self.choice(cut, What::Outcome);
         let either = match (open, cut) {
@@ -96,9 +95,10 @@ impl Exec<'_> {
     }
 
     /// One of some outcomes, by symbols of their own.
-    fn choice(&mut self, mut outcomes: Vec<(Outcome, bool)>, what: What) -> Option<Chosen> {
-        let mut chosen = self.chosen(outcomes.pop()?.0);
-        while let Some((outcome, _)) = outcomes.pop() {
+    fn choice(&mut self, mut outcomes: Vec<Outcome>, what: What) -> Option<Chosen> {
+        let last = outcomes.pop()?;
+        let mut chosen = self.chosen(last);
+        while let Some(outcome) = outcomes.pop() {
             let name = self.function.source_name.clone();
             let chooser = self.opaque(1, what, &name, Loc::default());
             let next = self.chosen(outcome);
@@ -145,11 +145,11 @@ impl Exec<'_> {
         }
     }
 
-    /// The outcomes, each as short as callers are told, and whether it happens whatever else they
-    /// know.
-    fn outcomes(&mut self) -> Vec<(Outcome, bool)> {
+    /// The outcomes, each as short as callers are told: those that happen whatever else they know,
+    /// and the others.
+    fn outcomes(&mut self) -> (Vec<Outcome>, Vec<Outcome>) {
         let mut cut = FxHashMap::default();
-        let mut outcomes = Vec::new();
+        let (mut certain, mut others) = (Vec::new(), Vec::new());
         for o in self.grouped_exits() {
             let told = &o.inputs[..o.inputs.len().min(MAX_LITERALS)];
             let open = self.is_open(&o.state, told);
@@ -162,9 +162,10 @@ impl Exec<'_> {
             if open {
                 self.hand_over_for_certain(&mut state);
             }
-            outcomes.push((Outcome { state, value, ..o }, open));
+            let list = if open { &mut certain } else { &mut others };
+            list.push(Outcome { state, value, ..o });
         }
-        outcomes
+        (certain, others)
     }
 
     /// Of an outcome that callers are to count on they are told only the objects that are certain:
