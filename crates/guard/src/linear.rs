@@ -6,6 +6,14 @@
 
 use crate::{Cmp, Node, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// An atom with its truth.
+type Literal = (Term, bool);
+
+/// What alternatives of disjunctions make necessary, by term, truth and depth.
+pub(crate) type Alternatives = RefCell<FxHashMap<(Term, bool, u32), Option<Arc<[Literal]>>>>;
 
 /// Disjunctions are looked into only this deep.
 const OR_DEPTH: u32 = 4;
@@ -42,7 +50,7 @@ pub fn necessary(terms: &Terms, t: Term) -> Vec<(Term, bool)> {
 
 /// Looks at the disjunctions once more, now that all that is necessary is known; false when one
 /// of them has no alternative left.
-fn reconsider(terms: &Terms, literals: &mut FxHashSet<(Term, bool)>) -> bool {
+fn reconsider(terms: &Terms, literals: &mut FxHashSet<Literal>) -> bool {
     let mut open: Vec<(Term, bool)> = literals.iter().copied().collect();
     open.retain(|&(t, _)| {
         terms.size(t) <= MAX_RECONSIDERED && matches!(terms.node(t), Node::And(_) | Node::Or(_))
@@ -55,13 +63,7 @@ fn reconsider(terms: &Terms, literals: &mut FxHashSet<(Term, bool)>) -> bool {
 }
 
 /// Adds the literals necessary for `t == value`; false when they contradict each other.
-fn collect(
-    terms: &Terms,
-    t: Term,
-    value: bool,
-    depth: u32,
-    out: &mut FxHashSet<(Term, bool)>,
-) -> bool {
+fn collect(terms: &Terms, t: Term, value: bool, depth: u32, out: &mut FxHashSet<Literal>) -> bool {
     match (terms.node(t), value) {
         (Node::Bool(b), _) => *b == value,
         (Node::Not(x), _) => collect(terms, *x, !value, depth, out),
@@ -85,29 +87,49 @@ fn collect_common(
     ts: &[Term],
     value: bool,
     depth: u32,
-    out: &mut FxHashSet<(Term, bool)>,
+    out: &mut FxHashSet<Literal>,
 ) -> bool {
-    let mut common: Option<FxHashSet<(Term, bool)>> = None;
+    let mut common: Option<Vec<Literal>> = None;
     for &x in ts {
-        let mut alternative = FxHashSet::default();
-        if !collect(terms, x, value, depth + 1, &mut alternative)
-            || alternative.iter().any(|&(t, v)| out.contains(&(t, !v)))
-            || conflicting(terms, &alternative)
-        {
+        let Some(literals) = alternative(terms, x, value, depth + 1) else { continue };
+        if literals.iter().any(|&(t, v)| out.contains(&(t, !v))) {
             continue;
         }
-        common = Some(match common {
-            None => alternative,
-            Some(c) => c.intersection(&alternative).copied().collect(),
-        });
-    }
-    match common {
-        None => false,
-        Some(literals) => {
-            out.extend(literals.iter().copied());
-            !literals.iter().any(|&(t, v)| out.contains(&(t, !v)))
+        let shared = match common {
+            None => literals.to_vec(),
+            Some(mut c) => {
+                c.retain(|l| literals.binary_search(l).is_ok());
+                c
+            }
+        };
+        if shared.is_empty() {
+            return true;
         }
+        common = Some(shared);
     }
+    // They oppose nothing in `out`: an alternative that does was left out.
+    common.is_some_and(|literals| {
+        out.extend(literals);
+        true
+    })
+}
+
+/// The literals necessary for `t == value`, sorted; none when they contradict each other. Paths
+/// share most of their parts, so the answers are kept.
+fn alternative(terms: &Terms, t: Term, value: bool, depth: u32) -> Option<Arc<[Literal]>> {
+    let key = (t, value, depth);
+    if let Some(known) = terms.alternatives.borrow().get(&key) {
+        return known.clone();
+    }
+    let mut literals = FxHashSet::default();
+    let possible = collect(terms, t, value, depth, &mut literals) && !conflicting(terms, &literals);
+    let answer = possible.then(|| {
+        let mut list: Vec<Literal> = literals.into_iter().collect();
+        list.sort_unstable();
+        Arc::from(list)
+    });
+    terms.alternatives.borrow_mut().insert(key, answer.clone());
+    answer
 }
 
 /// Signed bounds of one term, with excluded values.
@@ -117,7 +139,7 @@ struct Bounds {
     excluded: Vec<i64>,
 }
 
-fn conflicting(terms: &Terms, literals: &FxHashSet<(Term, bool)>) -> bool {
+fn conflicting(terms: &Terms, literals: &FxHashSet<Literal>) -> bool {
     if literals.iter().any(|&(t, v)| literals.contains(&(t, !v))) {
         return true;
     }

@@ -4,6 +4,7 @@
 //! their parents.
 
 use crate::area::Area;
+use crate::linear::Alternatives;
 use crate::memo::Memo;
 use crate::seen::Seen;
 use hashbrown::HashTable;
@@ -160,6 +161,7 @@ pub struct Terms {
     meta: Vec<Meta>,
     index: HashTable<Term>,
     pub(crate) memo: Memo,
+    pub(crate) alternatives: Alternatives,
     syms: Vec<SymInfo>,
     bases: Vec<BaseInfo>,
     pub(crate) pointees: FxHashMap<Term, Base>,
@@ -183,6 +185,7 @@ impl Terms {
             meta: Vec::new(),
             index: HashTable::new(),
             memo: Memo::default(),
+            alternatives: Alternatives::default(),
             syms: Vec::new(),
             bases: Vec::new(),
             pointees: FxHashMap::default(),

@@ -30,6 +30,7 @@ mod state;
 mod summary;
 mod untold;
 mod vocabulary;
+mod way;
 
 pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};

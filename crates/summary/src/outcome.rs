@@ -9,17 +9,13 @@ use crate::exec::Exec;
 use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
-use leakproof_guard::{Assumption, Base, Node, Term, Terms, necessary, signed_limits};
+use crate::way::Way;
+use leakproof_guard::{Base, Node, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::FxHashMap;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
-/// How often the exits of a function are split before its outcomes are told apart, by what they
-/// return and by what becomes of objects, and how many terms that may take.
-const MAX_SPLITS_BY_RESULT: usize = 16;
-const MAX_SPLITS_BY_FACT: usize = 8;
-const MAX_TERMS_OF_SPLITS: usize = 50_000;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
@@ -33,7 +29,7 @@ const MAX_CONDITION: u32 = 12;
 
 /// What a caller can tell about a returned value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Returned {
+pub(crate) enum Returned {
     Nothing,
     Exception,
     Null,
@@ -208,7 +204,8 @@ impl Exec<'_> {
     /// The exits, those of the same outcome joined; of too many outcomes, the nearest.
     fn grouped_exits(&mut self) -> Vec<Outcome> {
         let mut list: Vec<Outcome> = Vec::new();
-        for next in self.decided_exits() {
+        for way in self.settled_ways() {
+            let next = self.outcome(way);
             match list.iter().position(|o| o.key == next.key && o.answers == next.answers) {
                 Some(i) => {
                     let old = list.remove(i);
@@ -242,114 +239,11 @@ impl Exec<'_> {
         differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
     }
 
-    /// The exits, split by what they return, then where it depends on the path what happened to an
-    /// object: so a release stays together with what the same path did to the pointers.
-    fn decided_exits(&mut self) -> Vec<Outcome> {
-        let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
-        let exits: Vec<Outcome> = (0..self.exits.len()).map(|i| self.exit_outcome(i)).collect();
-        let by_result = self.split(exits, (MAX_SPLITS_BY_RESULT, most), |exec, o| {
-            o.value.and_then(|v| exec.choice_of(v))
-        });
-        let settled: Vec<Outcome> =
-            by_result.into_iter().map(|o| self.settled_outcome(o)).collect();
-        self.split(settled, (MAX_SPLITS_BY_FACT, most), |exec, o| exec.undecided_fact(&o.state))
-    }
-
-    /// Outcomes split by a part of a condition as long as there is one, so often and up to so many
-    /// terms.
-    fn split(
-        &mut self,
-        mut work: Vec<Outcome>,
-        (times, terms): (usize, usize),
-        condition: impl Fn(&Self, &Outcome) -> Option<Term>,
-    ) -> Vec<Outcome> {
-        work.reverse();
-        let (mut done, mut left) = (Vec::new(), times);
-        while let Some(o) = work.pop() {
-            let open = condition(self, &o).filter(|_| left > 0 && self.terms.len() < terms);
-            match open.and_then(|t| self.smallest_atom(t)) {
-                Some(atom) => {
-                    left -= 1;
-                    let cases = [false, true].map(|truth| self.case_of(&o, atom, truth));
-                    work.extend(cases.into_iter().flatten());
-                }
-                None => done.push(o),
-            }
-        }
-        done
-    }
-
-    fn exit_outcome(&mut self, exit: usize) -> Outcome {
-        let state = self.exits[exit].state.clone();
-        let answers = self.answers(state.pc, self.exits[exit].value);
-        let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
-        self.outcome(state, value, answers)
-    }
-
-    fn settled_outcome(&mut self, o: Outcome) -> Outcome {
-        let state = self.settled(o.state);
-        self.outcome(state, o.value, o.answers)
-    }
-
-    fn outcome(&mut self, state: State, value: Option<Term>, answers: Vec<Answered>) -> Outcome {
-        let state = self.without_unreached(state, value);
+    fn outcome(&mut self, way: Way) -> Outcome {
+        let Way { state, value, answers } = way;
         let key = self.outcome_key(&state, value);
         let inputs = self.kept_literals(&state);
         Outcome { key, state, value, answers, inputs }
-    }
-
-    /// A condition on which it depends what became of an object.
-    fn undecided_fact(&self, state: &State) -> Option<Term> {
-        let facts = state.mem.iter().filter(|((base, slot), t)| {
-            matches!(slot, Slot::Live | Slot::Freed)
-                && self.concerns_callers(*base)
-                && !matches!(**t, Terms::TRUE | Terms::FALSE)
-        });
-        facts.map(|(_, &t)| t).min_by_key(|&t| (self.terms.size(t), t))
-    }
-
-    /// The condition of a choice between results that callers can tell apart.
-    fn choice_of(&self, value: Term) -> Option<Term> {
-        match *self.terms.node(value) {
-            Node::Ite { cond, then, otherwise } => {
-                let kinds = [then, otherwise].map(|t| self.returned_kind(Some(t)));
-                (self.terms.has_addr(value) || kinds[0] != kinds[1]).then_some(cond)
-            }
-            _ => None,
-        }
-    }
-
-    fn smallest_atom(&self, t: Term) -> Option<Term> {
-        let mut at = t;
-        loop {
-            at = match self.terms.node(at) {
-                Node::Not(x) => *x,
-                Node::And(items) | Node::Or(items) => {
-                    items.iter().copied().min_by_key(|&t| (self.terms.size(t), t))?
-                }
-                _ => return Some(at),
-            };
-        }
-    }
-
-    /// An outcome as far as a condition holds, or does not; none when its path rules that out.
-    fn case_of(&mut self, o: &Outcome, atom: Term, truth: bool) -> Option<Outcome> {
-        let literal = if truth { atom } else { self.terms.not(atom) };
-        let pc = self.pcs.extend(&mut self.terms, o.state.pc, literal)?;
-        let mut given = Assumption::new(atom, truth);
-        let told = o.state.mem.iter().filter(|((base, _), _)| {
-            !matches!(self.kind(*base), BaseKind::Var(_) | BaseKind::Values | BaseKind::Slot(_))
-        });
-        let cells: Vec<(Cell, Term)> = told.map(|(c, t)| (*c, *t)).collect();
-        let mut state = State { pc, mem: o.state.mem.clone() };
-        for (cell, t) in cells {
-            let new = self.terms.assuming(t, &mut given);
-            if new != t {
-                state.mem.insert(cell, new);
-            }
-        }
-        let value = o.value.map(|v| self.terms.assuming(v, &mut given));
-        Some(self.outcome(state, value, o.answers.clone()))
     }
 
     fn joined_outcome(&mut self, a: Outcome, b: Outcome) -> Outcome {
@@ -464,11 +358,11 @@ impl Exec<'_> {
     }
 
     /// Whether it is an object that callers get, or one that they may have handed in.
-    fn concerns_callers(&self, base: Base) -> bool {
+    pub(crate) fn concerns_callers(&self, base: Base) -> bool {
         matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Pointee) && self.may_be_owned(base)
     }
 
-    fn returned_kind(&self, value: Option<Term>) -> Returned {
+    pub(crate) fn returned_kind(&self, value: Option<Term>) -> Returned {
         let Some(t) = value else { return Returned::Nothing };
         match (self.terms.node(t), self.terms.as_signed(t)) {
             (_, Some(0)) | (Node::Bool(false), _) => Returned::Null,
