@@ -7,18 +7,21 @@ use rustc_hash::FxHashMap;
 pub struct Assumption {
     /// The oldest term that something is assumed about.
     first: Option<Term>,
+    /// The condition mentions all of these, when there is just one.
+    mentions: u64,
     known: FxHashMap<Term, Term>,
 }
 
 impl Assumption {
-    pub fn new(atom: Term, truth: bool) -> Self {
-        Self::all(&[(atom, truth)])
+    /// One condition, whose parts other terms must have to be rewritten.
+    pub fn new(terms: &Terms, atom: Term, truth: bool) -> Self {
+        Self { mentions: terms.mentions(atom), ..Self::all(&[(atom, truth)]) }
     }
 
     /// Several conditions, each with its truth.
     pub fn all(literals: &[(Term, bool)]) -> Self {
         let known = literals.iter().map(|&(t, truth)| (t, Terms::bool(truth))).collect();
-        Self { first: literals.iter().map(|(t, _)| *t).min(), known }
+        Self { first: literals.iter().map(|(t, _)| *t).min(), mentions: 0, known }
     }
 }
 
@@ -26,7 +29,9 @@ impl Terms {
     /// `t` with the assumption put in everywhere.
     pub fn assuming(&mut self, t: Term, given: &mut Assumption) -> Term {
         // Parts are made before the whole: an older term cannot have any of them in it.
-        if given.first.is_none_or(|first| t < first) {
+        if given.first.is_none_or(|first| t < first)
+            || self.mentions(t) & given.mentions != given.mentions
+        {
             return t;
         }
         if let Some(&known) = given.known.get(&t) {

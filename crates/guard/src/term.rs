@@ -138,6 +138,8 @@ struct Meta {
     width: u32,
     /// Whether the value may be an address, or computed from one.
     has_addr: bool,
+    /// Which symbols and objects may be mentioned: a bit for many of them each.
+    mentions: u64,
     /// The negation; `NONE` when nobody asked for it yet.
     negation: Term,
     /// Of the node.
@@ -218,6 +220,10 @@ impl Terms {
     }
     pub fn has_addr(&self, t: Term) -> bool {
         self.meta[t.0 as usize].has_addr
+    }
+    /// A term in which another one occurs has all the bits of that one.
+    pub(crate) fn mentions(&self, t: Term) -> u64 {
+        self.meta[t.0 as usize].mentions
     }
     pub fn sym_info(&self, s: Sym) -> SymInfo {
         self.syms[s.0 as usize]
@@ -421,7 +427,19 @@ impl Terms {
             _ => 1,
         };
         let (bits, has_addr) = (self.bits_of(node), self.holds_address(node));
-        Meta { bits, size, width, has_addr, negation: NONE, hash: 0 }
+        let mentions = self.mentions_of(node);
+        Meta { bits, size, width, has_addr, mentions, negation: NONE, hash: 0 }
+    }
+
+    fn mentions_of(&self, node: &Node) -> u64 {
+        let own = match node {
+            Node::Sym(s) => 1 << (s.0 % 64),
+            Node::Addr { base, .. } | Node::Elem { base, .. } => 1 << (base.0 % 64),
+            _ => 0,
+        };
+        let mut all: u64 = own;
+        for_each_child(node, |c| all |= self.mentions(c));
+        all
     }
 
     /// Whether the value may be an address, or computed from one. Conditions do not count, nor

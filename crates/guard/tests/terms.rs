@@ -76,7 +76,7 @@ fn an_assumption_reaches_every_part() {
     let left = terms.and2(not_a, b);
     let whole = terms.or2(left, is_two);
     for truth in [false, true] {
-        let mut given = Assumption::new(a, truth);
+        let mut given = Assumption::new(&terms, a, truth);
         let under = terms.assuming(whole, &mut given);
         for (b_value, x_value) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let mut model = Assignment::default();

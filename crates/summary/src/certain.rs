@@ -25,19 +25,19 @@ impl Exec<'_> {
         keeps_locals: bool,
         list: &mut Vec<Candidate>,
     ) {
-        let ways = self.ways_out(exit);
-        let mut ways: Vec<(Term, FxHashSet<Sym>)> =
-            ways.into_iter().map(|way| (way, self.outcomes_in(way))).collect();
-        ways.retain(|(_, outcomes)| !outcomes.is_empty());
-        if ways.is_empty() {
-            return;
-        }
         let state = self.exits[exit].state.clone();
         let mut known: FxHashSet<ObjectId> =
             list.iter().filter(|c| c.exit == exit).map(|c| c.object).collect();
         let mut open = self.open_objects(&state);
         open.retain(|(o, _)| !known.contains(o));
         if open.is_empty() {
+            return;
+        }
+        let ways = self.ways_out(exit);
+        let mut ways: Vec<(Term, FxHashSet<Sym>)> =
+            ways.into_iter().map(|way| (way, self.outcomes_in(way))).collect();
+        ways.retain(|(_, outcomes)| !outcomes.is_empty());
+        if ways.is_empty() {
             return;
         }
         let leads = self.bases_leading_to(&state, &open);

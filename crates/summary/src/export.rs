@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
-use leakproof_guard::{Base, Cmp, Node, Sym, SymInfo, Term, Terms, is_contradiction};
+use leakproof_guard::{Base, Cmp, Node, Seen, Sym, SymInfo, Term, Terms, is_contradiction};
 use leakproof_ir::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -195,7 +195,7 @@ impl Exec<'_> {
 
     pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {
         let mut found = FxHashSet::default();
-        let mut seen = FxHashSet::default();
+        let mut seen = Seen::default();
         let mut work = vec![t];
         while let Some(t) = work.pop() {
             if !seen.insert(t) {

@@ -65,7 +65,17 @@ impl Exec<'_> {
         let answers = self.answers(state.pc, self.exits[exit].value);
         let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
         let state = self.without_unreached(state, value);
-        Way { state, value, answers }
+        Way { state: self.without_locals(state), value, answers }
+    }
+
+    /// What no caller can see does not tell ways apart.
+    fn without_locals(&self, mut state: State) -> State {
+        let is_local = |base| matches!(self.kind(base), BaseKind::Var(_) | BaseKind::Slot(_));
+        let local: Vec<Cell> = state.mem.keys().filter(|c| is_local(c.0)).copied().collect();
+        for cell in local {
+            state.mem.remove(&cell);
+        }
+        state
     }
 
     fn settled_way(&mut self, way: Way) -> Way {
@@ -112,11 +122,8 @@ impl Exec<'_> {
     fn case_of(&mut self, way: &Way, atom: Term, truth: bool) -> Option<Way> {
         let literal = if truth { atom } else { self.terms.not(atom) };
         let pc = self.pcs.extend(&mut self.terms, way.state.pc, literal)?;
-        let mut given = Assumption::new(atom, truth);
-        let told = way.state.mem.iter().filter(|((base, _), _)| {
-            !matches!(self.kind(*base), BaseKind::Var(_) | BaseKind::Values | BaseKind::Slot(_))
-        });
-        let cells: Vec<(Cell, Term)> = told.map(|(c, t)| (*c, *t)).collect();
+        let mut given = Assumption::new(&self.terms, atom, truth);
+        let cells: Vec<(Cell, Term)> = way.state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         let mut state = State { pc, mem: way.state.mem.clone() };
         for (cell, t) in cells {
             let new = self.terms.assuming(t, &mut given);
