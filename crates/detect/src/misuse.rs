@@ -238,7 +238,10 @@ impl Search<'_, '_> {
             let node = self.exec.terms.node(t);
             if let Node::Sym(s) = node
                 && let SymKind::Opaque(origin) = &self.exec.sym_kinds[s.0 as usize]
-                && !matches!(origin.what, What::Failure | What::Result | What::Written)
+                && !matches!(
+                    origin.what,
+                    What::Failure | What::Result | What::Written | What::Input
+                )
             {
                 return true;
             }

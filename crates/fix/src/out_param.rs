@@ -96,7 +96,9 @@ impl OutParams<'_> {
 
     /// Whether a library function only looks into what it is given, or writes there.
     pub fn is_harmless(&self, name: &str) -> bool {
-        let quiet = |e: &Effect| matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. });
+        let quiet = |e: &Effect| {
+            matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. } | Effect::SetData { .. })
+        };
         let plain = |r: &Returns| matches!(r, Returns::Unknown | Returns::Int(_));
         self.models.get(name).is_some_and(|m| {
             m.outcomes.iter().all(|o| o.effects.iter().all(quiet) && plain(&o.returns))

@@ -185,7 +185,9 @@ impl<'k> Knowledge<'k> {
     pub fn is_harmless(&self, name: &str) -> bool {
         // The compiler knows these itself.
         let built_in = matches!(name, "memset" | "memcpy" | "memmove");
-        let quiet = |e: &Effect| matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. });
+        let quiet = |e: &Effect| {
+            matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. } | Effect::SetData { .. })
+        };
         let known = self.models.get(name);
         built_in || known.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).all(quiet))
     }

@@ -473,6 +473,11 @@ impl Terms {
             }
             // Null plus an offset stays null-like: dereferencing it is somebody else's bug.
             Node::Int { .. } => pointer,
+            // A pointer that was aligned, say.
+            Node::Bin { lhs, .. } if self.has_addr(pointer) => {
+                let distance = self.int(self.bits(lhs), offset as u64);
+                self.intern(Node::Bin { op: Op::Add, lhs: pointer, rhs: distance })
+            }
             _ => {
                 let base = self.pointee(pointer);
                 self.addr(base, offset)

@@ -100,6 +100,11 @@ pub enum Effect {
         callee: usize,
         args: Vec<CallArg>,
     },
+    /// Plain data from outside is stored from `place` on: characters only, or numbers of any width.
+    SetData {
+        place: Place,
+        text: bool,
+    },
     /// The byte at `place` is not zero afterwards.
     SetNonZero {
         place: Place,

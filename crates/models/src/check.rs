@@ -138,6 +138,7 @@ fn assigned(effect: &Effect) -> Option<&Place> {
         | Effect::Write { place }
         | Effect::SetNull { place }
         | Effect::SetNonZero { place }
+        | Effect::SetData { place, .. }
         | Effect::SetInside { place, .. } => Some(place),
         _ => None,
     }

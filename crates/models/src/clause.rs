@@ -37,7 +37,7 @@ const CLAUSE_WORDS: [&str; 11] = [
 ];
 const RETURN_WORDS: [&str; 7] =
     ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "unknown"];
-const VALUE_WORDS: [&str; 4] = ["new", "null", "nonzero", "inside"];
+const VALUE_WORDS: [&str; 6] = ["new", "null", "nonzero", "text", "data", "inside"];
 const CONDITION_WORDS: [&str; 4] = ["null", "nonnull", "zero", "nonzero"];
 
 /// `[ok:|fail:] clause, clause`.
@@ -157,13 +157,15 @@ fn assignment(p: &mut Parser<'_>, draft: &mut Draft) -> Parse<()> {
     let place = assignable(p.place()?, pos)?;
     p.expect(Token::Equals, "`=`")?;
     let word_pos = p.pos();
-    let effect = match p.word("`new`, `null` or `inside`")? {
+    let effect = match p.word("`new`, `null`, `text`, `data` or `inside`")? {
         "new" => {
             let zeroed = p.accept(Token::Word("zeroed"));
             Effect::Alloc { place, family: p.family_suffix()?, zeroed }
         }
         "null" => Effect::SetNull { place },
         "nonzero" => Effect::SetNonZero { place },
+        "text" => Effect::SetData { place, text: true },
+        "data" => Effect::SetData { place, text: false },
         "inside" => Effect::SetInside { place, arg: p.arg()? },
         other => return Err(unknown_word(other, word_pos, &VALUE_WORDS)),
     };

@@ -375,6 +375,7 @@ fn effect_args(effect: &mut Effect, f: &mut impl FnMut(&mut usize)) {
         | Effect::Write { place }
         | Effect::SetNull { place }
         | Effect::SetNonZero { place }
+        | Effect::SetData { place, .. }
         | Effect::IsNull(place)
         | Effect::IsNonNull(place)
         | Effect::MoveContents { from: place } => place_arg(place, f),

@@ -85,6 +85,8 @@ impl fmt::Display for Effect {
                 write!(f, "call @{}({})", callee + 1, args.join(", "))
             }
             Effect::SetNonZero { place } => write!(f, "{place} = nonzero"),
+            Effect::SetData { place, text: true } => write!(f, "{place} = text"),
+            Effect::SetData { place, text: false } => write!(f, "{place} = data"),
             Effect::IsNull(place) => write!(f, "if {place} null"),
             Effect::IsNonNull(place) => write!(f, "if {place} nonnull"),
         }

@@ -145,6 +145,8 @@ pub struct Exec<'a> {
     pub stored: FxHashMap<Base, Vec<(Pc, Term)>>,
     /// Cells that were given a number computed from what they held.
     pub(crate) counted: FxHashSet<Cell>,
+    /// Bases that hold more than characters.
+    pub(crate) wide: FxHashSet<Base>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// Objects that structs of others hold.
@@ -225,6 +227,7 @@ impl<'a> Exec<'a> {
             element_frees: Vec::new(),
             stored: FxHashMap::default(),
             counted: FxHashSet::default(),
+            wide: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
             planted_in: Vec::new(),
@@ -622,9 +625,12 @@ impl<'a> Exec<'a> {
         name: &str,
         loc: Loc,
     ) -> Term {
-        let at = Place { func: self.me, loc };
-        let origin = Origin { what, name: name.into(), at };
+        let origin = self.origin(what, name, loc);
         self.symbol(SymInfo { bits, range, nonzero: false, outside: false }, origin)
+    }
+
+    pub fn origin(&self, what: What, name: &str, loc: Loc) -> Origin {
+        Origin { what, name: name.into(), at: self.place(loc) }
     }
 
     pub fn symbol(&mut self, info: SymInfo, origin: Origin) -> Term {

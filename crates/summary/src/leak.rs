@@ -253,8 +253,9 @@ impl Exec<'_> {
                 Node::Sym(s) => {
                     some = true;
                     let lost = match &self.sym_kinds[s.0 as usize] {
-                        SymKind::Init { base, .. } => {
+                        SymKind::Init { base, epoch, .. } => {
                             matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Slot(_))
+                                && !self.is_input(*epoch)
                         }
                         SymKind::Opaque(o) => match o.what {
                             What::Written | What::Unknown | What::Inner => true,
@@ -271,6 +272,12 @@ impl Exec<'_> {
             }
         }
         some
+    }
+
+    /// Whether contents since the start of `epoch` are what a function of the library wrote.
+    fn is_input(&self, epoch: Term) -> bool {
+        let Node::Sym(s) = self.terms.node(epoch) else { return false };
+        matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Input)
     }
 
     /// Under which condition each object is reachable from outside.

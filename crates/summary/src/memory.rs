@@ -12,9 +12,9 @@ pub(crate) use release::MAX_ESCAPE_DEPTH;
 
 use crate::elements::Elements;
 use crate::exec::{Drop, DropKind, Exec};
-use crate::state::State;
-use crate::vocabulary::{BaseKind, ObjectId, Place, Slot, SymKind, What};
-use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, SymInfo, Term, Terms};
+use crate::state::{Cell, State};
+use crate::vocabulary::{BaseKind, ObjectId, Origin, Place, Slot, SymKind, What};
+use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms};
 use leakproof_ir::Loc;
 
 /// More alternatives than this for one pointer are not told apart.
@@ -136,18 +136,46 @@ impl Exec<'_> {
             return self.resized(written, bits);
         }
         let all = self.read(state, base, slot, bits);
-        let Node::Sym(s) = *self.terms.node(all) else { return all };
-        if bits >= 64 || !matches!(self.sym_kinds[s.0 as usize], SymKind::Init { .. }) {
-            return all;
+        match *self.terms.node(all) {
+            Node::Int { .. } => all,
+            _ if bits >= 64 => all,
+            Node::Sym(s) if matches!(self.sym_kinds[s.0 as usize], SymKind::Init { .. }) => {
+                self.number_at(all, pointer, s)
+            }
+            Node::Sym(_) => all,
+            _ => self.number_among(state, (base, slot), all, pointer),
         }
+    }
+
+    /// The number at `pointer`, which is one of those that `all` stands for: a symbol of its own,
+    /// as much of an input as `like`.
+    fn number_at(&mut self, all: Term, pointer: Term, like: Sym) -> Term {
         if let Some(&t) = self.elements.get(&(all, pointer)) {
             return t;
         }
-        let sym = self.terms.new_sym(self.terms.sym_info(s));
-        self.sym_kinds.push(self.sym_kinds[s.0 as usize].clone());
+        let sym = self.terms.new_sym(self.terms.sym_info(like));
+        self.sym_kinds.push(self.sym_kinds[like.0 as usize].clone());
         let t = self.terms.sym(sym);
         self.elements.insert((all, pointer), t);
         t
+    }
+
+    /// The number at `pointer` in an array of which some elements were written: it may be one of
+    /// those, and it may be what was there before. Callers know what was there under the same name,
+    /// so of their memory only that it is unknown is said.
+    fn number_among(&mut self, state: &State, cell: Cell, all: Term, pointer: Term) -> Term {
+        let bits = self.terms.bits(all);
+        let before = self.initial(state, cell.0, cell.1, bits);
+        let own = matches!(self.kind(cell.0), BaseKind::Heap(_) | BaseKind::Slot(_));
+        match *self.terms.node(before) {
+            Node::Sym(like) if own => self.number_at(all, pointer, like),
+            _ if self.elements.contains_key(&(all, pointer)) => self.elements[&(all, pointer)],
+            _ => {
+                let t = self.opaque(bits, What::Unknown, "", Loc::default());
+                self.elements.insert((all, pointer), t);
+                t
+            }
+        }
     }
 
     /// What was written to the element at `pointer`, if nothing else of its array was since.
@@ -198,7 +226,16 @@ impl Exec<'_> {
         for t in &mut values {
             *t = self.resized(*t, bits);
         }
-        self.terms.any(values)
+        if bits >= 64 {
+            return self.terms.any(values);
+        }
+        values.push(self.initial(state, base, Slot::At(offset), bits));
+        let all = self.terms.any(values);
+        if let Node::Int { .. } = self.terms.node(all) {
+            return all;
+        }
+        let pointer = self.terms.addr(base, offset);
+        self.number_among(state, (base, Slot::At(offset)), all, pointer)
     }
 
     fn read_every(&mut self, state: &State, base: Base, elements: Elements, bits: u16) -> Term {
@@ -212,6 +249,10 @@ impl Exec<'_> {
         }
         for t in &mut values {
             *t = self.resized(*t, bits);
+        }
+        if bits < 64 {
+            // Not every element was written.
+            values.push(self.initial(state, base, Slot::Every(elements), bits));
         }
         self.terms.any(values)
     }
@@ -266,6 +307,9 @@ impl Exec<'_> {
     fn unknown_since(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
         if let Some(&t) = self.inits.get(&(base, slot, epoch, bits)) {
             return t;
+        }
+        if bits > 8 {
+            self.wide.insert(base);
         }
         let outside = epoch == Terms::NULL;
         let sym = self.terms.new_sym(SymInfo { bits, range: None, nonzero: false, outside });
@@ -336,6 +380,9 @@ impl Exec<'_> {
             return;
         }
         state.mem.remove(&(base, Slot::Last));
+        if self.terms.bits(value) > 8 {
+            self.wide.insert(base);
+        }
         let known = state.mem.get(&(base, slot)).copied();
         let stays = weak || cond != Terms::TRUE;
         let new = if stays {
@@ -434,22 +481,23 @@ impl Exec<'_> {
                 (BaseKind::Func(_) | BaseKind::Var(_), _) => {}
                 (_, Slot::At(start)) if start > 0 => {
                     let hi = length.map_or(i64::MAX, |n| start.saturating_add(n));
-                    self.forget_numbers(state, base, Area { lo: start, hi }, name, loc);
+                    let origin = self.origin(What::Written, name, loc);
+                    self.forget_numbers(state, base, Area { lo: start, hi }, u16::MAX, &origin);
                 }
                 _ => self.forget_base(state, base, leaf.cond, name, loc),
             }
         }
     }
 
-    /// Numbers in a part of an object are no longer known; what is around it stays. Elements count
-    /// as in it when their area is known.
+    /// Numbers in a part of an object, up to so many bits wide, are no longer known; what is around
+    /// it stays. Elements count as in it when their area is known.
     pub(crate) fn forget_numbers(
         &mut self,
         state: &mut State,
         base: Base,
         part: Area,
-        name: &str,
-        loc: Loc,
+        widest: u16,
+        origin: &Origin,
     ) {
         state.mem.remove(&(base, Slot::Last));
         let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
@@ -459,9 +507,10 @@ impl Exec<'_> {
                 Slot::Every(e) => e.area != Area::WHOLE && e.area.meets(part),
                 _ => false,
             };
-            if inside && !self.terms.has_addr(old) {
-                let bits = self.terms.bits(old);
-                let unknown = self.opaque(bits, What::Written, name, loc);
+            let bits = self.terms.bits(old);
+            if inside && bits <= widest && !self.terms.has_addr(old) {
+                let info = SymInfo { bits, range: None, nonzero: false, outside: false };
+                let unknown = self.symbol(info, origin.clone());
                 state.mem.insert((base, slot), unknown);
             }
         }

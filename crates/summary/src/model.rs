@@ -248,7 +248,12 @@ impl Exec<'_> {
                     _ => self.location(call, place, returned, state).into_iter().collect(),
                 };
                 for p in to {
-                    self.forget_scalars(state, p, name, call);
+                    self.forget_scalars(state, p, false, call);
+                }
+            }
+            Effect::SetData { place, text } => {
+                if let Some(to) = self.location(call, place, returned, state) {
+                    self.forget_scalars(state, to, *text, call);
                 }
             }
             Effect::SetNull { place } => {
@@ -258,7 +263,7 @@ impl Exec<'_> {
             }
             Effect::SetNonZero { place } => {
                 if let Some(to) = self.location(call, place, returned, state) {
-                    let origin = Origin { what: What::Written, name: name.into(), at };
+                    let origin = Origin { what: What::Input, name: name.into(), at };
                     let byte = SymInfo { bits: 8, range: None, nonzero: true, outside: false };
                     let value = self.symbol(byte, origin);
                     self.store(state, to, value, at);
@@ -329,15 +334,24 @@ impl Exec<'_> {
         }
     }
 
-    /// The callee writes bytes: numbers there are unknown afterwards, owned pointers stay.
-    fn forget_scalars(&mut self, state: &mut State, pointer: Term, name: &str, call: &Call<'_>) {
+    /// The library writes numbers, or only characters: they are unknown afterwards, owned pointers
+    /// stay. How far a member or an array inside a struct reaches is not known: members behind it
+    /// stay.
+    fn forget_scalars(&mut self, state: &mut State, pointer: Term, text: bool, call: &Call<'_>) {
+        let origin = self.origin(What::Input, call.name, call.loc);
         for leaf in self.leaves(state, pointer).unwrap_or_default() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let start = if let Slot::At(o) = slot { o } else { 0 };
             let rest = Area { lo: start, hi: i64::MAX };
-            self.forget_numbers(state, base, rest, name, call.loc);
-            if start == 0 && matches!(self.kind(base), BaseKind::Slot(_) | BaseKind::Pointee) {
-                let fresh = self.opaque(64, What::Written, name, call.loc);
+            let widest = if text || start > 0 { 8 } else { u16::MAX };
+            self.forget_numbers(state, base, rest, widest, &origin);
+            if !text && start > 0 {
+                let first = Area { lo: start, hi: start + 1 };
+                self.forget_numbers(state, base, first, u16::MAX, &origin);
+            }
+            let whole = start == 0 && !(text && self.wide.contains(&base));
+            if whole && !matches!(self.kind(base), BaseKind::Global(_)) {
+                let fresh = self.opaque(64, What::Input, call.name, call.loc);
                 state.mem.insert((base, Slot::Epoch), fresh);
             }
         }

@@ -94,6 +94,8 @@ pub enum What {
     Result,
     /// What the call wrote.
     Written,
+    /// What a function of the library wrote: data from outside, as good as an argument.
+    Input,
     /// A value after some turns of a loop.
     Loop,
     /// Which exception was caught.

@@ -6,8 +6,9 @@ use super::{Leaf, Leaves};
 use crate::elements::Elements;
 use crate::exec::Exec;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, Place, Slot, What};
-use leakproof_guard::{Area, Base, Term, Terms};
+use crate::vocabulary::{BaseKind, Place, Slot, SymKind, What};
+use leakproof_guard::{Area, Base, Node, Term, Terms};
+use leakproof_ir::{Module, SourceType, TypeId};
 
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
@@ -21,6 +22,9 @@ impl Exec<'_> {
             }
             return;
         };
+        if len.is_none() {
+            self.escape_copied(state, &to, &from);
+        }
         for target in &to {
             let (dst_base, dst_off) = match (target.target, target.any) {
                 (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
@@ -52,6 +56,31 @@ impl Exec<'_> {
                 self.inherit(state, dst_base, &from);
             }
         }
+    }
+
+    /// A generic container copies elements whose size it only knows at run time. What a caller
+    /// handed in as `void *` may be a pointer: it is kept from then on.
+    fn escape_copied(&mut self, state: &mut State, to: &[Leaf], from: &[Leaf]) {
+        let is_local = |leaf: &Leaf| matches!(leaf.target, Leaves::Cell(b, _) if matches!(self.kind(b), BaseKind::Slot(_)));
+        if to.iter().all(is_local) {
+            return;
+        }
+        for leaf in from {
+            if let Leaves::Cell(base, slot @ Slot::At(_)) = leaf.target
+                && self.terms.as_pointee(base).is_some_and(|p| self.is_anything(p))
+            {
+                let element = self.read(state, base, slot, 64);
+                self.escape_if(state, element, leaf.cond);
+            }
+        }
+    }
+
+    /// Whether a pointer is an argument of type `void *`.
+    fn is_anything(&self, pointer: Term) -> bool {
+        let Node::Sym(s) = *self.terms.node(pointer) else { return false };
+        let SymKind::Arg(n) = self.sym_kinds[s.0 as usize] else { return false };
+        let ty = self.function.params.get(n as usize).and_then(|p| p.ty);
+        ty.is_some_and(|t| points_to_void(self.module, t))
     }
 
     /// What is unwritten in `to` is what was unwritten in the objects that were copied there.
@@ -202,5 +231,21 @@ impl Exec<'_> {
         if from.iter().any(|leaf| leaf.any) {
             self.escape_contents(state, &from, None);
         }
+    }
+}
+
+fn points_to_void(module: &Module, ty: TypeId) -> bool {
+    match module.types[ty] {
+        SourceType::Pointer { to } => is_void(module, to),
+        SourceType::Const { of } => points_to_void(module, of),
+        _ => false,
+    }
+}
+
+fn is_void(module: &Module, ty: TypeId) -> bool {
+    match module.types[ty] {
+        SourceType::Void => true,
+        SourceType::Const { of } => is_void(module, of),
+        _ => false,
     }
 }

@@ -127,7 +127,10 @@ impl<'a> Generator<'a> {
                 }
             }
             Effect::Call { callee, args } => self.call_back(site, model, *callee, args),
-            Effect::Free { .. } | Effect::SetNull { .. } | Effect::SetNonZero { .. } => {}
+            Effect::Free { .. }
+            | Effect::SetNull { .. }
+            | Effect::SetNonZero { .. }
+            | Effect::SetData { .. } => {}
             Effect::IsNull(_) | Effect::IsNonNull(_) => {}
         }
     }
