@@ -1,7 +1,9 @@
 //! One component of the call graph: a function, or functions that call each other.
 //!
 //! Recursion is a fixpoint from below: in the first round a recursive call does not return, so
-//! only base cases count; each later round knows the summaries of the one before.
+//! only base cases count; each later round knows the summaries of the one before. Leaks are asked
+//! for in the last round, and in the first, too: what leaks without any recursion leaks for sure,
+//! and what the deeper calls may have done does not stand in its way there.
 
 use crate::Options;
 use crate::apart::apart;
@@ -106,6 +108,8 @@ pub struct Round {
     members: FxHashSet<FuncRef>,
     /// What the round before gave.
     known: FxHashMap<FuncRef, Known>,
+    /// Findings are asked for of paths that do not recurse.
+    first: bool,
     /// Findings are asked for.
     pub last: bool,
 }
@@ -147,14 +151,19 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     let members = if recursive { scc.iter().copied().collect() } else { FxHashSet::default() };
     let rounds = if recursive { ROUNDS } else { 1 };
     let mut round = Round { members, ..Round::default() };
+    let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();
     let mut outcomes = Vec::new();
     for number in 1..=rounds {
         round.last = number == rounds;
+        round.first = number == 1 && !round.last;
         let results: Vec<(Known, Outcome)> = scc.iter().map(|&f| known(env, &round, f)).collect();
         round.known.clear();
-        for (&f, (known, outcome)) in scc.iter().zip(results) {
+        for (&f, (known, mut outcome)) in scc.iter().zip(results) {
             round.known.insert(f, known);
-            if round.last {
+            if round.first {
+                early.insert(f, outcome.findings);
+            } else if round.last {
+                add_early(&mut outcome.findings, early.remove(&f).unwrap_or_default());
                 outcomes.push(outcome);
             }
         }
@@ -163,6 +172,16 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
         env.summaries.set(f, known);
     }
     outcomes
+}
+
+/// Adds what the first round found of allocations about which the last one says nothing.
+fn add_early(findings: &mut Vec<Finding>, early: Vec<Finding>) {
+    let known = findings.len();
+    for finding in early {
+        if findings[..known].iter().all(|f| f.alloc != finding.alloc) {
+            findings.push(finding);
+        }
+    }
 }
 
 /// One function in one round: what an earlier analysis said, or a run.
@@ -220,7 +239,7 @@ fn run_with(
 fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
     let summary_of = |g: FuncRef| round.summary(env, f, g);
     let context = env.context(&summary_of, round.members.clone());
-    let work = || run_function(env, &context, f, round.last);
+    let work = || run_function(env, &context, f, round);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {
             name: env.program.function(f).source_name.clone(),
@@ -236,8 +255,9 @@ fn run_function(
     env: &Env<'_>,
     context: &Context<'_>,
     f: FuncRef,
-    report: bool,
+    round: &Round,
 ) -> (Summary, Outcome) {
+    let report = round.last;
     let start = Instant::now();
     let function = env.program.function(f);
     let mut outcome = Outcome { name: function.source_name.clone(), ..Outcome::default() };
@@ -262,7 +282,7 @@ fn run_function(
     });
     let keeps_locals = function.name == "main" && !env.options.at_exit;
     let candidates = exec.candidates(keeps_locals);
-    if report {
+    if report || round.first {
         find_leaks(env, &mut exec, candidates, &mut outcome);
     } else {
         candidates.iter().for_each(|c| exec.settle_lost(c));

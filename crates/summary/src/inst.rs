@@ -15,6 +15,9 @@ impl Exec<'_> {
         let inst = &body.insts[id];
         let loc = inst.loc;
         self.log_touch(id, state);
+        if !self.survives_access(&inst.kind, state) {
+            return false;
+        }
         let ty = inst.result.map_or(Ty::Void, |v| self.function.ty(v));
         let result = match &inst.kind {
             InstKind::Phi { .. } => return true,
@@ -74,6 +77,23 @@ impl Exec<'_> {
         };
         if let (Some(v), Some(t)) = (inst.result, result) {
             self.define(v, t);
+        }
+        true
+    }
+
+    /// Who goes on after an access through a pointer that a failed call may have left null knows
+    /// that it did not fail. Whether anybody goes on at all.
+    fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
+        let (InstKind::Load { ptr } | InstKind::Store { ptr, .. }) = *kind else { return true };
+        let pointer = self.value(state, ptr);
+        if !matches!(self.terms.node(pointer), Node::Ite { .. }) || self.audit.is_some() {
+            return true;
+        }
+        let null = self.terms.is_null(pointer);
+        let there = self.terms.not(null);
+        match self.pcs.extend(&mut self.terms, state.pc, there) {
+            Some(pc) => state.pc = pc,
+            None => return false,
         }
         true
     }

@@ -15,6 +15,11 @@ use super::solver::{Solver, Val};
 /// Above this many (destination, source) pairs a copy goes through stages.
 const MAX_PAIRS: usize = 16;
 
+/// Above this many pairs in all, what is copied is out of sight. Programs that build packets in
+/// one buffer, from many structs at many places, would relate all of them with each other, and
+/// each relation makes views that are copied in their turn.
+const MAX_ALL_PAIRS: u64 = 50_000;
+
 /// What kind of bytes are at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
@@ -148,6 +153,11 @@ impl Solver {
         if dst == UNKNOWN || src == UNKNOWN {
             return self.pair_unknown(dst, src);
         }
+        self.pairs += 1;
+        if self.are_copies_exhausted() {
+            self.pair_unknown(UNKNOWN, src);
+            return self.pair_unknown(dst, UNKNOWN);
+        }
         let object = self.mem.locs[src as usize].object;
         if self.is_text(dst) && (self.is_text(src) || self.is_library(src)) {
             return;
@@ -167,6 +177,10 @@ impl Solver {
                 self.copy_view(ty, view, dst, len);
             }
         }
+    }
+
+    fn are_copies_exhausted(&self) -> bool {
+        self.pairs > MAX_ALL_PAIRS
     }
 
     /// A buffer of characters or numbers.
@@ -253,6 +267,10 @@ impl Solver {
 
     /// What is seen as a `ty` of an object that was copied to `dst`.
     pub fn copy_view(&mut self, ty: LayoutId, view: Obj, dst: Loc, len: u64) {
+        if self.are_copies_exhausted() {
+            self.pair_unknown(UNKNOWN, self.mem.base(view));
+            return self.pair_unknown(dst, UNKNOWN);
+        }
         let to = self.viewed(dst, ty, i64::from(self.mem.layouts.size(ty)) - 1);
         if self.mem.locs[to as usize].object != view {
             self.pair_cells(to, self.mem.base(view), len);

@@ -12,7 +12,7 @@ use super::ObjectKind;
 use super::layout::LayoutId;
 use super::object::{ANYWHERE, Loc, NONE, Obj, UNKNOWN};
 use super::solver::{NodeId, Solver, Val};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Contents of the objects of one class.
 pub(super) struct Class {
@@ -29,7 +29,7 @@ pub(super) struct Class {
 }
 
 /// Bytes `[from, from + len)` of an object are also in another, from `to` on.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Mirror {
     pub from: u32,
     pub len: u64,
@@ -46,6 +46,8 @@ pub(super) struct Classes {
     classes: Vec<Class>,
     /// Cells of classes with many.
     large: FxHashMap<(u32, u32), NodeId>,
+    /// Which class has which mirrors: a generic copying function makes thousands.
+    mirrored: FxHashSet<(u32, Mirror)>,
 }
 
 /// Cells are looked up by hash above this count.
@@ -364,7 +366,7 @@ impl Solver {
     }
 
     pub fn add_mirror(&mut self, class: u32, mirror: Mirror) {
-        if self.classes.get(class).mirrors.contains(&mirror) {
+        if !self.classes.mirrored.insert((class, mirror)) {
             return;
         }
         self.classes.get_mut(class).mirrors.push(mirror);

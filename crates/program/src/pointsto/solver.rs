@@ -84,6 +84,8 @@ pub(super) struct Solver {
     pub mem: Objects,
     pub classes: Classes,
     pub copies: Vec<ByteCopy>,
+    /// How many pairs of places were copied between.
+    pub pairs: u64,
     nodes: Vec<Node>,
     /// Union-find parents.
     parent: Vec<NodeId>,
@@ -122,6 +124,7 @@ impl Solver {
             mem: Objects::default(),
             classes: Classes::default(),
             copies: Vec::new(),
+            pairs: 0,
             nodes: Vec::new(),
             parent: Vec::new(),
             edges: FxHashSet::default(),

@@ -4,7 +4,7 @@ use super::Leaves;
 use crate::exec::{DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
-use leakproof_guard::{Base, Node, Term, Terms};
+use leakproof_guard::{Base, Node, Seen, Term, Terms};
 use leakproof_ir::InstId;
 use rustc_hash::FxHashSet;
 
@@ -46,19 +46,23 @@ impl Exec<'_> {
 
     /// Whether a pointer is what some element of an array held, or what that led to.
     fn is_element(&self, pointer: Term) -> bool {
-        match self.terms.node(pointer) {
-            Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
-                SymKind::Init { slot: Slot::Every { .. }, .. } => true,
-                SymKind::Init { base, .. } => {
-                    self.terms.as_pointee(base).is_some_and(|p| self.is_element(p))
-                }
-                _ => false,
-            },
-            Node::Ite { then, otherwise, .. } => {
-                self.is_element(*then) || self.is_element(*otherwise)
+        let mut seen = Seen::default();
+        let mut work = vec![pointer];
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
             }
-            _ => false,
+            match self.terms.node(t) {
+                Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
+                    SymKind::Init { slot: Slot::Every { .. }, .. } => return true,
+                    SymKind::Init { base, .. } => work.extend(self.terms.as_pointee(base)),
+                    _ => {}
+                },
+                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+                _ => {}
+            }
         }
+        false
     }
 
     pub fn free_base(
