@@ -81,6 +81,15 @@ impl Exec<'_> {
         true
     }
 
+    /// A symbol or the negation of one: the path gets no harder to decide by it.
+    fn is_literal(&self, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Sym(_) | Node::Bool(_) => true,
+            Node::Not(inner) => matches!(self.terms.node(inner), Node::Sym(_)),
+            _ => false,
+        }
+    }
+
     /// Who goes on after an access through a pointer that a failed call may have left null knows
     /// that it did not fail. Whether anybody goes on at all.
     fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
@@ -91,6 +100,9 @@ impl Exec<'_> {
         }
         let null = self.terms.is_null(pointer);
         let there = self.terms.not(null);
+        if !self.is_literal(there) {
+            return true;
+        }
         match self.pcs.extend(&mut self.terms, state.pc, there) {
             Some(pc) => state.pc = pc,
             None => return false,
