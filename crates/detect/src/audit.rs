@@ -13,7 +13,7 @@ use crate::component::Env;
 use crate::describe::Describe;
 use leakproof_findings::Location;
 use leakproof_guard::{Base, Node, Term, Terms, is_contradiction};
-use leakproof_ir::{Callee, InitValue, InstId, InstKind, Linkage, Loc, ValueKind};
+use leakproof_ir::{Callee, InitValue, Inst, InstId, InstKind, Linkage, Loc, ValueKind};
 use leakproof_models::{Outcome, Returns};
 use leakproof_program::{CallGraph, FuncRef, Program};
 use leakproof_smt::{Answer, Session};
@@ -21,7 +21,7 @@ use leakproof_summary::{
     Audit, BaseKind, Exec, Leaf, Leaves, Place, Release, Slot, SymKind, Touch, TouchKind, What,
 };
 use record::Record;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Questions about one stretch to the solver: more than these, and nothing is known; and as many
@@ -81,6 +81,8 @@ pub enum ProblemKind {
     ReleasedElsewhere,
     /// Somebody unknown may hold it or release it.
     Escaped,
+    /// The same, but not on all paths that lead to the release.
+    EscapedOnSome,
     UsedAfter,
     /// Memory that outlives the function still refers to it.
     StillHeld,
@@ -97,7 +99,7 @@ impl ProblemKind {
         match self {
             K::Uninitialised | K::Unclear | K::NotHeap => 1,
             K::Foreign | K::NullOwner | K::Inexact => 1,
-            K::ReleasedElsewhere | K::Escaped => 2,
+            K::ReleasedElsewhere | K::Escaped | K::EscapedOnSome => 2,
             K::UsedAfter | K::StillHeld => 3,
             K::NoEffect | K::Undecided => 0,
         }
@@ -106,7 +108,7 @@ impl ProblemKind {
     /// It leaves a release worth showing: that may well be right, but is not proven.
     pub fn is_soft(self) -> bool {
         use ProblemKind as K;
-        matches!(self, K::Escaped | K::Foreign | K::Undecided)
+        matches!(self, K::Escaped | K::EscapedOnSome | K::Foreign | K::Undecided)
     }
 }
 
@@ -128,6 +130,23 @@ pub fn watches_in(program: &Program, watch: &[Watch], f: FuncRef) -> Vec<usize> 
         body.insts.values().any(|i| i.loc.is_known() && w.covers(module.file_name(i.loc), i.loc))
     };
     (0..watch.len()).filter(|&i| covered(&watch[i])).collect()
+}
+
+/// The instructions of a function whose releases are judged: those of watched stretches, and calls
+/// that may lead to some.
+pub fn judged(env: &Env<'_>, f: FuncRef) -> FxHashSet<InstId> {
+    let Some(body) = env.program.function(f).body.as_ref() else { return FxHashSet::default() };
+    let module = env.program.module(f.module);
+    let concerning = env.watched.concerning(env, f);
+    let calls = concerning.iter().any(|(_, direct)| !direct);
+    let direct: Vec<&Watch> =
+        concerning.iter().filter(|w| w.1).map(|w| &env.options.watch[w.0]).collect();
+    let is_judged = |inst: &Inst| {
+        let covered = |w: &&Watch| w.covers(module.file_name(inst.loc), inst.loc);
+        (calls && matches!(inst.kind, InstKind::Call { .. }))
+            || (inst.loc.is_known() && direct.iter().any(covered))
+    };
+    body.insts.iter().filter(|(_, inst)| is_judged(inst)).map(|(id, _)| id).collect()
 }
 
 /// What a function says about objects that come from its callers, those answer for: when all of
@@ -413,7 +432,7 @@ impl Judge<'_, '_> {
             ),
             (
                 release.state.fact(base, Slot::Escaped),
-                ProblemKind::Escaped,
+                self.kind_of_escape(case),
                 "somebody unknown may hold it",
             ),
         ];
@@ -432,7 +451,21 @@ impl Judge<'_, '_> {
             if touch.kind == TouchKind::Unknown && touch.seq < release.seq {
                 self.meets(case, n, ProblemKind::Escaped, "a function that is not known");
             }
+            if touch.releases && touch.seq < release.seq {
+                self.meets_untold(case, n);
+            }
         }
+    }
+
+    /// Whether a place on fewer paths could do without the objection that somebody holds the object.
+    fn kind_of_escape(&mut self, case: Case<'_>) -> ProblemKind {
+        let escaped = case.release.state.fact(case.base, Slot::Escaped);
+        if escaped == Terms::FALSE {
+            return ProblemKind::Escaped;
+        }
+        let own = self.exec.terms.not(escaped);
+        let own = self.exec.terms.and2(case.when, own);
+        if self.possible(own) { ProblemKind::EscapedOnSome } else { ProblemKind::Escaped }
     }
 
     /// Nobody releases or uses it later.
@@ -466,6 +499,18 @@ impl Judge<'_, '_> {
         let there = self.record.touch(self.exec, self.audit, touch, case.base);
         if self.together(case, there) {
             self.say(kind, self.audit.touches[touch].at, note);
+        }
+    }
+
+    /// Whether a call before the release of a case may have released its object without saying so.
+    fn meets_untold(&mut self, case: Case<'_>, touch: usize) {
+        if self.is_said(ProblemKind::ReleasedElsewhere) {
+            return;
+        }
+        let there = self.record.untold(self.exec, self.audit, touch, case.base);
+        if self.together(case, there) {
+            let note = "it may be released by what is called";
+            self.say(ProblemKind::ReleasedElsewhere, self.audit.touches[touch].at, note);
         }
     }
 

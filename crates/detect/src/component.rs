@@ -266,7 +266,7 @@ fn run_function(
     };
     let watched = report && !env.watched.concerning(env, f).is_empty();
     let misuses = report && env.options.also.any();
-    exec.audit = (watched || misuses).then(leakproof_summary::Audit::default);
+    exec.audit = (watched || misuses).then(|| Audit::of(audit::judged(env, f)));
     exec.run();
     if let Some(audit) = exec.audit.take() {
         judge_releases(env, &mut exec, &audit, watched, &mut outcome);

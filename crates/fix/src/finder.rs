@@ -7,7 +7,8 @@ use crate::declared;
 use crate::holder::{is_writable, root_of};
 use crate::placement::{Placement, Target};
 use crate::shape::{
-    assignment_in, brace_of, is_jump, is_loop, is_never_zero, is_value_of, last_statement,
+    assignment_in, brace_of, is_conditional, is_jump, is_loop, is_never_zero, is_value_of,
+    last_of_branch, last_statement,
 };
 use crate::view::{Slot, Statement, View};
 use leakproof_findings::{Event, Finding, Kind};
@@ -98,9 +99,22 @@ impl<'v> Finder<'v> {
     fn closing_brace(&mut self, offset: usize) -> bool {
         let is_brace = self.view.text.get(offset) == Some(&b'}');
         if is_brace && self.body_end() == Some(offset) {
+            self.branch_end(offset);
             self.list.push(Placement::BlockEnd(offset));
         }
         is_brace
+    }
+
+    /// The end of the `#if` branch that declares the variable: the function may go on behind it, but
+    /// without the variable.
+    fn branch_end(&mut self, offset: usize) {
+        let declared = declared::find(self.view, self.function, root_of(self.holder), offset);
+        let branch = declared.and_then(|d| d.node.parent()).filter(|n| is_conditional(*n));
+        let last = branch.and_then(last_of_branch).filter(|n| !is_jump(*n));
+        let statement = last.and_then(|n| self.view.statement(n.start_byte()));
+        if let Some(target) = statement.and_then(|s| self.target(s)) {
+            self.list.push(Placement::After(target));
+        }
     }
 
     fn hoist(&self, node: Node<'v>, target: &Target) -> Option<Placement> {
@@ -332,6 +346,11 @@ impl<'v> Finder<'v> {
                 self.list.push(Placement::Before(target));
             } else if branch.kind() == "compound_statement" {
                 self.list.push(Placement::BlockEnd(branch.end_byte() - 1));
+            } else if branch.kind() == "expression_statement"
+                && let Some(statement) = self.view.statement(branch.start_byte())
+                && let Some(target) = self.target(statement)
+            {
+                self.list.push(Placement::After(target));
             }
         }
         if alternative.is_none() {

@@ -92,7 +92,9 @@ impl Scene<'_, '_> {
         (!ways.is_empty()).then(|| self.holder(owner, vec![placement], ways))
     }
 
-    fn holder(&self, text: String, placements: Vec<Placement>, ways: Vec<Way>) -> Holder {
+    fn holder(&self, text: String, mut placements: Vec<Placement>, ways: Vec<Way>) -> Holder {
+        // Where other configurations have a say no release can be safe: such places come last.
+        placements.sort_by_cached_key(|p| self.is_configured(&text, p));
         let question = self.workshop.about_null();
         let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
         ways.truncate(MAX_WAYS);

@@ -65,6 +65,23 @@ pub fn last_statement(node: Node<'_>) -> Option<Node<'_>> {
     node.named_children(&mut cursor).filter(|n| n.kind() != "comment").last()
 }
 
+/// Whether a node is a branch of a preprocessor's condition.
+pub fn is_conditional(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef"
+    )
+}
+
+/// The last statement of a branch of a preprocessor's condition, without those of the next branch.
+pub fn last_of_branch(branch: Node<'_>) -> Option<Node<'_>> {
+    let next = branch.child_by_field_name("alternative");
+    let end = next.map_or(branch.end_byte(), |n| n.start_byte());
+    let mut cursor = branch.walk();
+    let own = branch.named_children(&mut cursor).filter(|n| n.end_byte() <= end);
+    own.filter(|n| n.kind().ends_with("_statement") || n.kind() == "declaration").last()
+}
+
 /// Sizes that are at least one: positive constants, `sizeof`, and sums with one of these.
 pub fn is_never_zero(view: &View, node: Node<'_>) -> bool {
     match node.kind() {

@@ -5,21 +5,34 @@
 //! most runs need none. Entries are in the order of `seq`; what they mean is decided elsewhere.
 
 use crate::exec::Exec;
+use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot};
 use leakproof_guard::{Base, Term, Terms};
-use leakproof_ir::{Callee, InstId, InstKind};
+use leakproof_ir::{BlockId, Callee, InstId, InstKind};
 use leakproof_models::{Effect, Model, Root};
 use leakproof_program::Target;
 use rustc_hash::FxHashSet;
 
 /// How many dereferences away from an argument a callee is taken to look.
 const REACH: u32 = 6;
+/// How far away from its arguments a callee is taken to release something.
+const RELEASE_REACH: u32 = 12;
 
 #[derive(Default)]
 pub struct Audit {
     pub releases: Vec<Release>,
     pub touches: Vec<Touch>,
+    /// Instructions that may be judged.
+    judged: FxHashSet<InstId>,
+}
+
+impl Audit {
+    /// A log for the judgement of these instructions: the loops around them are followed so far that
+    /// what one turn releases and another one uses is in it, whichever turn that is.
+    pub fn of(judged: FxHashSet<InstId>) -> Audit {
+        Audit { judged, ..Audit::default() }
+    }
 }
 
 /// An object is released: by the library, or by a function that this one calls.
@@ -42,6 +55,8 @@ pub struct Touch {
     pub at: Place,
     pub state: State,
     pub kind: TouchKind,
+    /// A call may release something of which its summary does not speak.
+    pub releases: bool,
     /// The pointers through which it is used.
     pub pointers: Vec<Term>,
 }
@@ -74,6 +89,15 @@ impl Exec<'_> {
                 audit.releases.push(release);
             }
         }
+    }
+
+    /// Whether one of some blocks has an instruction that may be judged.
+    pub(crate) fn is_judged_in(&self, blocks: &FxHashSet<BlockId>) -> bool {
+        let judged = |audit: &Audit| {
+            let insts = blocks.iter().flat_map(|b| &self.body.blocks[*b].insts);
+            insts.into_iter().any(|i| audit.judged.contains(i))
+        };
+        self.audit.as_ref().is_some_and(|a| !a.judged.is_empty() && judged(a))
     }
 
     pub(crate) fn releases_logged(&self) -> usize {
@@ -109,11 +133,75 @@ impl Exec<'_> {
         };
         let pointers: Vec<Term> = values.into_iter().map(|v| self.value(state, v)).collect();
         let pointers = pointers.into_iter().filter(|&t| self.terms.bits(t) == 64).collect();
-        let (seq, at, state) = (self.tick(), self.place(inst.loc), state.clone());
-        let touch = Touch { seq, inst: id, at, state, kind, pointers };
+        self.push_touch(id, state, kind, pointers);
+        let parts = self.pointers_read_in_part(id, state);
+        if !parts.is_empty() {
+            self.push_touch(id, state, TouchKind::Unknown, parts);
+        }
+    }
+
+    fn push_touch(&mut self, id: InstId, state: &State, kind: TouchKind, pointers: Vec<Term>) {
+        let releases = kind == TouchKind::Function && self.releases_out_of_sight(id);
+        let at = self.place(self.body.insts[id].loc);
+        let (seq, state) = (self.tick(), state.clone());
+        let touch = Touch { seq, inst: id, at, state, kind, releases, pointers };
         if let Some(audit) = &mut self.audit {
             audit.touches.push(touch);
         }
+    }
+
+    /// Whether a function that a call may call releases something that its summary does not name.
+    fn releases_out_of_sight(&self, id: InstId) -> bool {
+        let targets = self.ctx.calls.targets(self.me, id);
+        targets.list.iter().any(|target| match target {
+            Target::Defined(f) => (self.ctx.summary_of)(*f).is_some_and(|s| s.releases_untold),
+            Target::External(_) => false,
+        })
+    }
+
+    /// Pointers of which an instruction reads some bytes as a number: who has all parts has the
+    /// pointer, and where they go is not followed.
+    fn pointers_read_in_part(&mut self, id: InstId, state: &State) -> Vec<Term> {
+        let inst = &self.body.insts[id];
+        let (InstKind::Load { ptr }, Some(result)) = (&inst.kind, inst.result) else {
+            return Vec::new();
+        };
+        if self.bits_of(self.function.values[result].ty) >= 64 {
+            return Vec::new();
+        }
+        let address = self.value(state, *ptr);
+        let leaves = self.leaves(state, address).unwrap_or_default();
+        let at = leaves.into_iter().filter_map(|leaf| match leaf.target {
+            Leaves::Cell(base, Slot::At(offset)) => Some((base, offset)),
+            _ => None,
+        });
+        let around = |(base, offset): (Base, i64)| {
+            let cells = state.contents_of(base).filter(move |(slot, _)| match slot {
+                Slot::At(start) => (*start..start + 8).contains(&offset),
+                _ => false,
+            });
+            cells.map(|(_, value)| value).collect::<Vec<Term>>()
+        };
+        at.flat_map(around)
+            .filter(|&t| self.terms.bits(t) == 64 && self.terms.has_addr(t))
+            .collect()
+    }
+
+    /// The bases that a call may release without saying so: what its arguments lead to, and what
+    /// others can see; what an argument itself points to is told.
+    pub fn released_out_of_sight(&mut self, touch: &Touch) -> Vec<(Base, Term)> {
+        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+        let mut starts = self.seen_by_others(&touch.state);
+        for &pointer in &touch.pointers {
+            for (base, when) in self.targets(&touch.state, pointer) {
+                let contents = touch.state.contents_of(base).map(|(_, value)| (value, when));
+                starts.extend(contents.filter(|(t, _)| self.terms.has_addr(*t)));
+            }
+        }
+        for (value, when) in starts {
+            self.reach(&touch.state, value, when, RELEASE_REACH, &mut seen, &mut found);
+        }
+        found
     }
 
     /// Whom a call may call, and the arguments that it only releases.

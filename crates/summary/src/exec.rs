@@ -169,6 +169,8 @@ pub struct Exec<'a> {
     pub limit: Option<Limit>,
     /// Kept for those who have to judge releases.
     pub audit: Option<crate::audit::Audit>,
+    /// Something was released that callers cannot be told of.
+    pub(crate) releases_untold: bool,
     env: Vec<Option<Term>>,
     def_loop: Vec<Option<LoopId>>,
     pending: FxHashMap<BlockId, Vec<Edge>>,
@@ -240,6 +242,7 @@ impl<'a> Exec<'a> {
             steps: 0,
             limit: None,
             audit: None,
+            releases_untold: false,
             env: vec![None; function.values.len()],
             def_loop,
             pending: FxHashMap::default(),

@@ -359,6 +359,23 @@ impl Exec<'_> {
         }
     }
 
+    /// Whether a function's inputs lead to the base, but not so that callers could be told of it.
+    pub(crate) fn is_beyond_callers(&self, base: Base) -> bool {
+        let inputs_lead_to = |base: Base| {
+            let owners = std::iter::successors(Some(base), |b| self.owner_by_contents(*b));
+            owners.last().is_some_and(|first| match self.kind(first) {
+                BaseKind::Global(_) | BaseKind::VarArgs => true,
+                _ => self.terms.as_pointee(first).is_some_and(|p| self.argument_depth(p).is_some()),
+            })
+        };
+        self.kind(base) == BaseKind::Pointee && !self.is_nameable(base) && inputs_lead_to(base)
+    }
+
+    /// The base in which the pointer to another one was found.
+    fn owner_by_contents(&self, base: Base) -> Option<Base> {
+        self.holder_of(self.terms.as_pointee(base)?)
+    }
+
     /// How many dereferences lead from the function's inputs to this pointer.
     pub(crate) fn pointer_depth(&self, t: Term) -> Option<u32> {
         match self.terms.node(t) {
@@ -446,6 +463,7 @@ impl Exec<'_> {
             opaque: false,
             never_returns: false,
             returns_deeper: false,
+            releases_untold: self.releases_untold,
         }
     }
 }

@@ -61,6 +61,7 @@ impl Exec<'_> {
                 None => return None,
             }
         }
+        self.releases_untold |= summary.releases_untold;
         self.escape_before_forgotten(call, &import, recursive, state);
         for effect in &summary.effects {
             self.import_effect(call, effect, &import, recursive, state);

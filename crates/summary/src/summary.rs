@@ -124,6 +124,8 @@ pub struct Summary {
     pub throws: Option<Ref>,
     /// It recurses deeper than it was followed, and returns from there, too.
     pub returns_deeper: bool,
+    /// It may release what its inputs lead to over more steps than callers are told of.
+    pub releases_untold: bool,
     pub objects: Vec<NewObject>,
     pub effects: Vec<Effect>,
     /// Nothing is known: what it is given escapes.

@@ -22,6 +22,8 @@ struct Concerned {
 /// What is known so far of each entry.
 pub struct Record {
     touches: Vec<Option<Concerned>>,
+    /// What calls release without saying so.
+    untold: Vec<Option<Concerned>>,
     releases: Vec<Option<Concerned>>,
     exits: Vec<Option<Concerned>>,
 }
@@ -31,7 +33,8 @@ impl Record {
         let nothing = |n: usize| (0..n).map(|_| None).collect();
         let touches = nothing(audit.touches.len());
         let releases = nothing(audit.releases.len());
-        Self { touches, releases, exits: nothing(exec.exits.len()) }
+        let untold = nothing(audit.touches.len());
+        Self { touches, untold, releases, exits: nothing(exec.exits.len()) }
     }
 
     /// When a touch of the log uses a base.
@@ -59,6 +62,17 @@ impl Record {
             let path = exec.pcs.formula(&mut exec.terms, touch.state.pc);
             Concerned::new(path, found)
         })
+    }
+
+    /// When a call of the log may release a base without saying so.
+    pub fn untold(&mut self, exec: &mut Exec<'_>, audit: &Audit, n: usize, base: Base) -> Term {
+        let known = self.untold[n].get_or_insert_with(|| {
+            let touch = &audit.touches[n];
+            let found = exec.released_out_of_sight(touch);
+            let path = exec.pcs.formula(&mut exec.terms, touch.state.pc);
+            Concerned::new(path, found)
+        });
+        known.when(&mut exec.terms, base)
     }
 
     /// When a release of the log releases a base.

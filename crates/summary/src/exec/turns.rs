@@ -4,6 +4,7 @@
 //! then one turn of the condition only. So what follows the loop is reached whatever its trip
 //! count, and values carried round it are symbols. In the second turn of a loop the loops inside it
 //! take one: they had their two before, and the cost of nested loops stays a sum, not a product.
+//! A loop around a release that is judged takes one turn more.
 
 use super::{Edge, Exec, is_pure};
 use crate::cfg::LoopId;
@@ -25,7 +26,7 @@ impl Exec<'_> {
         let before: FxHashMap<BlockId, usize> =
             self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
         let released = self.element_frees.len();
-        let (outer, turns) = (self.repeating, if self.repeating { 1 } else { self.turns });
+        let (outer, turns) = (self.repeating, self.turns_of(l));
         let mut turn = 0;
         loop {
             self.repeating = outer || turn > 0;
@@ -49,6 +50,18 @@ impl Exec<'_> {
         }
         self.repeating = outer;
         self.release_elements(l, &before, released);
+    }
+
+    /// Full turns of a loop. Where a release is judged, one more: what the second turn releases, the
+    /// third may use, while a first turn often does not come to the release.
+    fn turns_of(&self, l: LoopId) -> u32 {
+        let judged = self.is_judged_in(&self.cfg.loops[l.0 as usize].blocks);
+        match (self.repeating, judged) {
+            (false, false) => self.turns,
+            (false, true) => 3,
+            (true, false) => 1,
+            (true, true) => 2,
+        }
     }
 
     /// A loop that releases the elements of an array releases all that there are: when it takes

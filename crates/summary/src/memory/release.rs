@@ -76,6 +76,7 @@ impl Exec<'_> {
         if when == Terms::FALSE || !self.is_releasable(base) {
             return;
         }
+        self.releases_untold = self.releases_untold || self.is_beyond_callers(base);
         let old = state.fact(base, Slot::Freed);
         let freed = self.terms.or2(old, when);
         state.mem.insert((base, Slot::Freed), freed);
