@@ -1,7 +1,7 @@
 //! A term under the assumption that some of its conditions hold, or do not.
 
+use crate::pages::Pages;
 use crate::{Node, Term, Terms};
-use rustc_hash::FxHashMap;
 
 /// Assumptions, with the terms already rewritten under them.
 pub struct Assumption {
@@ -9,7 +9,7 @@ pub struct Assumption {
     first: Option<Term>,
     /// The condition mentions all of these, when there is just one.
     mentions: u64,
-    known: FxHashMap<Term, Term>,
+    known: Pages,
 }
 
 impl Assumption {
@@ -20,7 +20,10 @@ impl Assumption {
 
     /// Several conditions, each with its truth.
     pub fn all(literals: &[(Term, bool)]) -> Self {
-        let known = literals.iter().map(|&(t, truth)| (t, Terms::bool(truth))).collect();
+        let mut known = Pages::default();
+        for &(t, truth) in literals {
+            known.insert(t, Terms::bool(truth));
+        }
         Self { first: literals.iter().map(|(t, _)| *t).min(), mentions: 0, known }
     }
 }
@@ -34,12 +37,21 @@ impl Terms {
         {
             return t;
         }
-        if let Some(&known) = given.known.get(&t) {
+        if let Some(known) = given.known.get(t) {
             return known;
+        }
+        if self.is_leaf(t) {
+            return t;
         }
         let new = self.rewritten(t, given);
         given.known.insert(t, new);
         new
+    }
+
+    /// Nothing can be assumed about parts of these.
+    fn is_leaf(&self, t: Term) -> bool {
+        let node = self.node(t);
+        matches!(node, Node::Int { .. } | Node::Sym(_) | Node::Addr { .. } | Node::Elem { .. })
     }
 
     /// Terms whose parts stay as they are stay themselves: constructors would only find them again.
@@ -95,7 +107,15 @@ impl Terms {
 
     /// The items under the assumption; none when that changes nothing.
     fn all_assuming(&mut self, items: &[Term], given: &mut Assumption) -> Option<Vec<Term>> {
-        let new: Vec<Term> = items.iter().map(|&i| self.assuming(i, given)).collect();
-        (new != items).then_some(new)
+        let mut rest = items.iter().enumerate();
+        let (first, new) = rest.find_map(|(i, &item)| {
+            let new = self.assuming(item, given);
+            (new != item).then_some((i, new))
+        })?;
+        let mut all = Vec::with_capacity(items.len());
+        all.extend_from_slice(&items[..first]);
+        all.push(new);
+        all.extend(rest.map(|(_, &item)| self.assuming(item, given)));
+        Some(all)
     }
 }

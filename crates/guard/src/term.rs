@@ -5,6 +5,7 @@
 
 use crate::area::Area;
 use crate::linear::Alternatives;
+use crate::marks::Marks;
 use crate::memo::Memo;
 use crate::seen::Seen;
 use hashbrown::HashTable;
@@ -140,6 +141,8 @@ struct Meta {
     has_addr: bool,
     /// Which symbols and objects may be mentioned: a bit for many of them each.
     mentions: u64,
+    /// Of all symbols in it.
+    marks: Marks,
     /// The negation; `NONE` when nobody asked for it yet.
     negation: Term,
     /// Of the node.
@@ -165,6 +168,7 @@ pub struct Terms {
     pub(crate) memo: Memo,
     pub(crate) alternatives: Alternatives,
     syms: Vec<SymInfo>,
+    sym_marks: Vec<Marks>,
     bases: Vec<BaseInfo>,
     pub(crate) pointees: FxHashMap<Term, Base>,
 }
@@ -189,6 +193,7 @@ impl Terms {
             memo: Memo::default(),
             alternatives: Alternatives::default(),
             syms: Vec::new(),
+            sym_marks: Vec::new(),
             bases: Vec::new(),
             pointees: FxHashMap::default(),
         };
@@ -225,6 +230,10 @@ impl Terms {
     pub(crate) fn mentions(&self, t: Term) -> u64 {
         self.meta[t.0 as usize].mentions
     }
+    /// The marks of all symbols that occur in a term.
+    pub fn marks(&self, t: Term) -> Marks {
+        self.meta[t.0 as usize].marks
+    }
     pub fn sym_info(&self, s: Sym) -> SymInfo {
         self.syms[s.0 as usize]
     }
@@ -246,7 +255,11 @@ impl Terms {
     }
 
     pub fn new_sym(&mut self, info: SymInfo) -> Sym {
+        self.new_marked_sym(info, Marks::NONE)
+    }
+    pub fn new_marked_sym(&mut self, info: SymInfo, marks: Marks) -> Sym {
         self.syms.push(info);
+        self.sym_marks.push(marks);
         Sym(self.syms.len() as u32 - 1)
     }
     pub fn sym(&mut self, s: Sym) -> Term {
@@ -427,19 +440,22 @@ impl Terms {
             _ => 1,
         };
         let (bits, has_addr) = (self.bits_of(node), self.holds_address(node));
-        let mentions = self.mentions_of(node);
-        Meta { bits, size, width, has_addr, mentions, negation: NONE, hash: 0 }
+        let (mentions, marks) = self.mentions_of(node);
+        Meta { bits, size, width, has_addr, mentions, marks, negation: NONE, hash: 0 }
     }
 
-    fn mentions_of(&self, node: &Node) -> u64 {
-        let own = match node {
-            Node::Sym(s) => 1 << (s.0 % 64),
-            Node::Addr { base, .. } | Node::Elem { base, .. } => 1 << (base.0 % 64),
-            _ => 0,
+    fn mentions_of(&self, node: &Node) -> (u64, Marks) {
+        let (mut mentions, mut marks): (u64, Marks) = match node {
+            Node::Sym(s) => (1 << (s.0 % 64), self.sym_marks[s.0 as usize]),
+            Node::Addr { base, .. } | Node::Elem { base, .. } => (1 << (base.0 % 64), Marks::NONE),
+            Node::Any(_) => (0, Marks::ANY),
+            _ => (0, Marks::NONE),
         };
-        let mut all: u64 = own;
-        for_each_child(node, |c| all |= self.mentions(c));
-        all
+        for_each_child(node, |c| {
+            mentions |= self.mentions(c);
+            marks = marks | self.marks(c);
+        });
+        (mentions, marks)
     }
 
     /// Whether the value may be an address, or computed from one. Conditions do not count, nor

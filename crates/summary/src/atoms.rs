@@ -1,7 +1,7 @@
 //! Conditions with some of their atoms decided, by whether they occur plainly or negated.
 
 use crate::exec::Exec;
-use leakproof_guard::{Node, Term, Terms};
+use leakproof_guard::{Marks, Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
 /// What became of conditions that were wanted to hold, or not to.
@@ -9,36 +9,50 @@ pub(crate) type Decided = FxHashMap<(Term, bool), Term>;
 
 impl Exec<'_> {
     /// `t` with the atoms decided that `decide` knows; it is asked with whether the atom is wanted
-    /// to hold for `t` to be as `wanted`.
+    /// to hold for `t` to be as `wanted`. Unless all are at stake, terms with none of the marks
+    /// that are stay as they are.
     pub(crate) fn with_atoms(
         &mut self,
         t: Term,
         wanted: bool,
+        at_stake: Marks,
         known: &mut Decided,
         decide: &impl Fn(&Self, Term, bool) -> Option<bool>,
     ) -> Term {
+        if at_stake != Marks::ALL && !self.terms.marks(t).intersects(at_stake) {
+            return t;
+        }
         if let Some(&done) = known.get(&(t, wanted)) {
             return done;
         }
         let new = match self.terms.node(t).clone() {
             Node::Not(x) => {
-                let inner = self.with_atoms(x, !wanted, known, decide);
+                let inner = self.with_atoms(x, !wanted, at_stake, known, decide);
                 self.terms.not(inner)
             }
             Node::And(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.with_atoms(i, wanted, known, decide)).collect();
-                self.terms.and(items)
+                let all = self.all_with_atoms(&items, wanted, at_stake, known, decide);
+                if all[..] == items[..] { t } else { self.terms.and(all) }
             }
             Node::Or(items) => {
-                let items: Vec<Term> =
-                    items.iter().map(|&i| self.with_atoms(i, wanted, known, decide)).collect();
-                self.terms.or(items)
+                let all = self.all_with_atoms(&items, wanted, at_stake, known, decide);
+                if all[..] == items[..] { t } else { self.terms.or(all) }
             }
             Node::Bool(_) => t,
             _ => decide(self, t, wanted).map_or(t, Terms::bool),
         };
         known.insert((t, wanted), new);
         new
+    }
+
+    fn all_with_atoms(
+        &mut self,
+        items: &[Term],
+        wanted: bool,
+        at_stake: Marks,
+        known: &mut Decided,
+        decide: &impl Fn(&Self, Term, bool) -> Option<bool>,
+    ) -> Vec<Term> {
+        items.iter().map(|&i| self.with_atoms(i, wanted, at_stake, known, decide)).collect()
     }
 }

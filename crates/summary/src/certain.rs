@@ -6,13 +6,17 @@
 
 use crate::exec::Exec;
 use crate::leak::Candidate;
+use crate::marks::{CUT, OPEN, OUTCOME};
 use crate::state::State;
-use crate::vocabulary::{ObjectId, Slot, What};
-use leakproof_guard::{Sym, Term, Terms, is_contradiction};
+use crate::vocabulary::{ObjectId, Slot};
+use leakproof_guard::{Marks, Sym, Term, Terms, is_contradiction};
 use rustc_hash::FxHashSet;
 
 /// Larger conditions are not looked into.
 const MAX_QUESTION: u32 = 3000;
+
+/// Symbols that say how calls went.
+const OUTCOMES: Marks = OUTCOME.with(CUT).with(OPEN);
 
 /// More results than this are not told apart.
 const MAX_RESULTS: usize = 4;
@@ -33,23 +37,28 @@ impl Exec<'_> {
         if open.is_empty() {
             return;
         }
-        let ways = self.ways_out(exit);
-        let mut ways: Vec<(Term, FxHashSet<Sym>)> =
-            ways.into_iter().map(|way| (way, self.outcomes_in(way))).collect();
-        ways.retain(|(_, outcomes)| !outcomes.is_empty());
+        let mut ways = self.ways_out(exit);
+        ways.retain(|&way| self.terms.marks(way).intersects(OUTCOMES));
         if ways.is_empty() {
             return;
         }
         let leads = self.bases_leading_to(&state, &open);
         let held = self.held_objects(&state, self.exits[exit].value, keeps_locals, &leads);
         let owners = self.owners(&state, &open);
+        // Few objects depend on outcomes: what the ways test is looked up at the first of them.
+        let mut tests: Option<Vec<FxHashSet<Sym>>> = None;
         for (object, live) in open {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let gone = self.gone(&state, object);
             let gone = self.terms.or([gone, held, owned]);
+            if !self.terms.marks(gone).intersects(OUTCOMES) {
+                continue;
+            }
             let decided_by = self.outcomes_in(gone);
-            for &(way, ref tested) in &ways {
+            let tests =
+                tests.get_or_insert_with(|| ways.iter().map(|&w| self.outcomes_in(w)).collect());
+            for (&way, tested) in ways.iter().zip(&*tests) {
                 if tested.is_disjoint(&decided_by) || known.contains(&object) {
                     continue;
                 }
@@ -111,7 +120,6 @@ impl Exec<'_> {
 
     /// Symbols for the outcomes of calls.
     fn outcomes_in(&self, t: Term) -> FxHashSet<Sym> {
-        let is_outcome = |what| matches!(what, What::Outcome | What::Cut | What::Open);
-        self.symbols_for(t, is_outcome).into_iter().collect()
+        self.symbols_with(t, OUTCOMES).into_iter().collect()
     }
 }

@@ -577,9 +577,7 @@ impl<'a> Exec<'a> {
 
     fn argument(&mut self, i: u32, bits: u16) -> Term {
         let info = SymInfo { bits, range: None, nonzero: false, outside: true };
-        let sym = self.terms.new_sym(info);
-        self.sym_kinds.push(SymKind::Arg(i));
-        self.terms.sym(sym)
+        self.add_symbol(info, SymKind::Arg(i))
     }
 
     pub fn bits_of(&self, ty: Ty) -> u16 {
@@ -637,9 +635,7 @@ impl<'a> Exec<'a> {
     }
 
     pub fn symbol(&mut self, info: SymInfo, origin: Origin) -> Term {
-        let sym = self.terms.new_sym(info);
-        self.sym_kinds.push(SymKind::Opaque(origin));
-        self.terms.sym(sym)
+        self.add_symbol(info, SymKind::Opaque(origin))
     }
 
     /// The next position in the order of events.

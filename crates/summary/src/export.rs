@@ -5,6 +5,7 @@
 //! large becomes private symbols; no action is dropped.
 
 use crate::exec::Exec;
+use crate::marks::OTHERS;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
@@ -153,18 +154,27 @@ impl Exec<'_> {
 
     /// The counter in an object that its release depends on, and that was counted down.
     fn counted_down(&self, state: &State, base: Base, cond: Term) -> Option<Sym> {
-        let symbols = self.symbols_in(cond);
+        // Counters are first contents of what is others'.
+        let counts = |t: Term| self.terms.marks(t).intersects(OTHERS);
+        if !counts(cond) {
+            return None;
+        }
+        let contents = state.contents_of(base).filter(|(_, value)| counts(*value));
         let mut counters =
-            state.contents_of(base).filter_map(|(slot, value)| self.decremented(base, slot, value));
+            contents.filter_map(|(slot, value)| self.decremented(base, slot, value)).peekable();
+        counters.peek()?;
+        let symbols = self.symbols_in(cond);
         counters.find(|s| symbols.contains(s))
     }
 
     /// The initial contents of the cell when its value is those minus one.
     fn decremented(&self, base: Base, slot: Slot, value: Term) -> Option<Sym> {
+        if !self.has_arithmetic(value) {
+            return None;
+        }
         self.symbols_in(value).into_iter().find(|s| {
             matches!(&self.sym_kinds[s.0 as usize], SymKind::Init { base: b, slot: o, .. }
                 if *b == base && *o == slot)
-                && self.has_arithmetic(value)
         })
     }
 
@@ -183,14 +193,6 @@ impl Exec<'_> {
             }
         }
         false
-    }
-
-    /// The symbols in a term that stand for something of a kind, in order.
-    pub(crate) fn symbols_for(&self, t: Term, is: impl Fn(What) -> bool) -> Vec<Sym> {
-        let mut list: Vec<Sym> = self.symbols_in(t).into_iter().collect();
-        list.retain(|s| matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if is(o.what)));
-        list.sort_unstable();
-        list
     }
 
     pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {

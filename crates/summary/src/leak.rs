@@ -4,10 +4,11 @@
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
 use crate::exec::{Exec, Resized};
+use crate::marks::{CUT, LOST, OUTCOME, OWN};
 use crate::memory::Leaves;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, ObjectId, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Term, Terms};
+use crate::vocabulary::{BaseKind, ObjectId, Slot};
+use leakproof_guard::{Base, Marks, Node, Seen, Term, Terms, for_each_child};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object that may leak at an exit.
@@ -214,7 +215,7 @@ impl Exec<'_> {
         if leant == Terms::TRUE {
             return leant;
         }
-        let cut = self.symbols_for(t, |what| what == What::Cut);
+        let cut = self.symbols_with(t, CUT);
         let mut met: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
         met.push(leant);
         self.terms.or(met)
@@ -228,12 +229,13 @@ impl Exec<'_> {
     }
 
     fn leant(&mut self, t: Term, lean: Lean) -> Term {
+        let at_stake = OWN | LOST | OUTCOME | Marks::ANY;
         let mut known = std::mem::take(&mut self.favours[usize::from(lean.outcomes)]);
         let lost = |exec: &Self, atom: Term, to: bool| {
             let is_atom = matches!(exec.terms.node(atom), Node::Cmp { .. } | Node::Sym(_));
             (is_atom && exec.is_out_of_sight(atom, lean.outcomes)).then_some(to)
         };
-        let leant = self.with_atoms(t, lean.to, &mut known, &lost);
+        let leant = self.with_atoms(t, lean.to, at_stake, &mut known, &lost);
         self.favours[usize::from(lean.outcomes)] = known;
         leant
     }
@@ -241,43 +243,29 @@ impl Exec<'_> {
     /// Whether an atom speaks only of things the analysis lost sight of; the outcomes of calls
     /// are such when `outcomes` says so.
     fn is_out_of_sight(&self, t: Term, outcomes: bool) -> bool {
+        let lost = if outcomes { OWN | LOST | OUTCOME } else { OWN | LOST };
+        let marks = self.terms.marks(t);
+        if !marks.intersects(Marks::ANY) {
+            return marks != Marks::NONE && marks.within(lost);
+        }
+        self.is_any_out_of_sight(t, lost)
+    }
+
+    /// One of several values is out of sight, unless something else is found first.
+    fn is_any_out_of_sight(&self, t: Term, lost: Marks) -> bool {
         let mut some = false;
         let mut work = vec![t];
-        let mut seen = FxHashSet::default();
+        let mut seen = Seen::default();
         while let Some(t) = work.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
             match self.terms.node(t) {
                 Node::Any(_) => return true,
-                Node::Sym(s) => {
-                    some = true;
-                    let lost = match &self.sym_kinds[s.0 as usize] {
-                        SymKind::Init { base, epoch, .. } => {
-                            matches!(self.kind(*base), BaseKind::Heap(_) | BaseKind::Slot(_))
-                                && !self.is_input(*epoch)
-                        }
-                        SymKind::Opaque(o) => match o.what {
-                            What::Written | What::Unknown | What::Inner => true,
-                            What::Outcome => outcomes,
-                            _ => false,
-                        },
-                        SymKind::Arg(_) => false,
-                    };
-                    if !lost {
-                        return false;
-                    }
-                }
-                node => leakproof_guard::for_each_child(node, |c| work.push(c)),
+                Node::Sym(_) if !self.terms.marks(t).within(lost) => return false,
+                Node::Sym(_) => some = true,
+                node if seen.insert(t) => for_each_child(node, |c| work.push(c)),
+                _ => {}
             }
         }
         some
-    }
-
-    /// Whether contents since the start of `epoch` are what a function of the library wrote.
-    fn is_input(&self, epoch: Term) -> bool {
-        let Node::Sym(s) = self.terms.node(epoch) else { return false };
-        matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Input)
     }
 
     /// Under which condition each object is reachable from outside.

@@ -19,6 +19,7 @@ mod followed;
 mod import;
 mod inst;
 mod leak;
+mod marks;
 mod memory;
 mod model;
 mod open;

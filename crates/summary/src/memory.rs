@@ -153,9 +153,8 @@ impl Exec<'_> {
         if let Some(&t) = self.elements.get(&(all, pointer)) {
             return t;
         }
-        let sym = self.terms.new_sym(self.terms.sym_info(like));
-        self.sym_kinds.push(self.sym_kinds[like.0 as usize].clone());
-        let t = self.terms.sym(sym);
+        let kind = self.sym_kinds[like.0 as usize].clone();
+        let t = self.add_symbol(self.terms.sym_info(like), kind);
         self.elements.insert((all, pointer), t);
         t
     }
@@ -312,9 +311,8 @@ impl Exec<'_> {
             self.wide.insert(base);
         }
         let outside = epoch == Terms::NULL;
-        let sym = self.terms.new_sym(SymInfo { bits, range: None, nonzero: false, outside });
-        self.sym_kinds.push(SymKind::Init { base, slot, epoch });
-        let t = self.terms.sym(sym);
+        let info = SymInfo { bits, range: None, nonzero: false, outside };
+        let t = self.add_symbol(info, SymKind::Init { base, slot, epoch });
         self.inits.insert((base, slot, epoch, bits), t);
         t
     }

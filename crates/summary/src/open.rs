@@ -6,10 +6,10 @@
 
 use crate::atoms::Decided;
 use crate::exec::Exec;
+use crate::marks::{ARGUMENT, CUT, FAILURE, GLOBAL, OPEN};
 use crate::outcome::MAX_PATH;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, SymKind, What};
-use leakproof_guard::{Node, Term, Terms, is_contradiction};
+use leakproof_guard::{Marks, Node, Term, Terms, is_contradiction};
 
 impl Exec<'_> {
     /// Whether a state is reached by some choice of what is open, given that `told` holds as far as
@@ -30,28 +30,19 @@ impl Exec<'_> {
         let against = |exec: &Self, atom: Term, wanted: bool| {
             (!exec.speaks_of_open(atom, wanted)).then_some(!wanted)
         };
-        let worst = self.with_atoms(path, true, &mut known, &against);
+        let worst = self.with_atoms(path, true, Marks::ALL, &mut known, &against);
         worst != Terms::FALSE && !is_contradiction(&self.terms, worst)
     }
 
     fn speaks_of_plain(&self, t: Term) -> bool {
-        self.symbols_in(t).iter().all(|s| match &self.sym_kinds[s.0 as usize] {
-            SymKind::Arg(_) => true,
-            SymKind::Init { base, .. } => matches!(self.kind(*base), BaseKind::Global(_)),
-            SymKind::Opaque(_) => false,
-        })
+        self.speaks_only_of(t, ARGUMENT | GLOBAL)
     }
 
     /// Whether an atom depends only on what is open. Outcomes whose conditions were cut may be left
     /// out, but not counted on.
     fn speaks_of_open(&self, t: Term, wanted: bool) -> bool {
-        self.symbols_in(t).iter().all(|s| match &self.sym_kinds[s.0 as usize] {
-            SymKind::Opaque(origin) => match origin.what {
-                What::Failure | What::Open => true,
-                What::Cut => !wanted && matches!(self.terms.node(t), Node::Sym(_)),
-                _ => false,
-            },
-            _ => false,
-        })
+        let left_out = !wanted && matches!(self.terms.node(t), Node::Sym(_));
+        let open = if left_out { FAILURE | OPEN | CUT } else { FAILURE | OPEN };
+        self.speaks_only_of(t, open)
     }
 }

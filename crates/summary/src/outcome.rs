@@ -6,6 +6,7 @@
 //! everything that one outcome does stays together, whatever the conditions that were cut.
 
 use crate::exec::Exec;
+use crate::marks::{ARGUMENT, GLOBAL, OTHERS, OWN};
 use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
@@ -236,7 +237,7 @@ impl Exec<'_> {
     fn distance(&self, a: &Outcome, b: &Outcome) -> usize {
         let opposed =
             a.inputs.iter().filter(|&&x| b.inputs.iter().any(|&y| self.terms.complementary(x, y)));
-        differing(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
+        differing_sorted(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
     }
 
     fn outcome(&mut self, way: Way) -> Outcome {
@@ -391,6 +392,9 @@ impl Exec<'_> {
     }
 
     fn speaks_of_inputs(&self, t: Term) -> bool {
+        if !self.speaks_only_of(t, ARGUMENT | GLOBAL | OWN | OTHERS) {
+            return false;
+        }
         let symbols = self.symbols_in(t);
         symbols.iter().all(|s| match &self.sym_kinds[s.0 as usize] {
             SymKind::Arg(_) => true,
@@ -399,6 +403,18 @@ impl Exec<'_> {
             SymKind::Opaque(_) => false,
         })
     }
+}
+
+/// How many items of two sorted lists, in which nothing is twice, only one of them has.
+fn differing_sorted<T: Ord>(a: &[T], b: &[T]) -> usize {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        let order = x.cmp(y);
+        i += usize::from(order.is_le());
+        j += usize::from(order.is_ge());
+        shared += usize::from(order.is_eq());
+    }
+    a.len() + b.len() - 2 * shared
 }
 
 fn differing<T: PartialEq>(a: &[T], b: &[T]) -> usize {

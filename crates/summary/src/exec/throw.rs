@@ -4,8 +4,9 @@
 //! to fit; so an exception leaves a function only past landing pads that merely clean up.
 
 use super::{Exec, Exit};
+use crate::marks::EXCEPTION;
 use crate::state::State;
-use crate::vocabulary::{BaseKind, Slot, SymKind, What};
+use crate::vocabulary::{BaseKind, Slot, SymKind};
 use leakproof_guard::{Base, Node, Term, Terms};
 use leakproof_ir::{BlockId, InstId, Loc, Terminator};
 
@@ -50,9 +51,7 @@ impl Exec<'_> {
     }
 
     fn speaks_of_exception(&self, t: Term) -> bool {
-        self.symbols_in(t).iter().any(|s| {
-            matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Exception)
-        })
+        self.terms.marks(t).intersects(EXCEPTION)
     }
 
     /// An exception leaves the function. Out of `main`, it ends the process.

@@ -1,0 +1,80 @@
+//! Kinds of symbols that conditions are asked about, as marks: whether a condition speaks of them is
+//! then known without looking through it.
+
+use crate::exec::Exec;
+use crate::vocabulary::{BaseKind, SymKind, What};
+use leakproof_guard::{Marks, Node, Seen, Sym, SymInfo, Term, for_each_child};
+
+pub(crate) const ARGUMENT: Marks = Marks::bit(0);
+/// First contents of globals, of the function's own objects and variables, of what is others'.
+pub(crate) const GLOBAL: Marks = Marks::bit(1);
+pub(crate) const OWN: Marks = Marks::bit(2);
+pub(crate) const OTHERS: Marks = Marks::bit(3);
+pub(crate) const FAILURE: Marks = Marks::bit(4);
+pub(crate) const EXCEPTION: Marks = Marks::bit(5);
+pub(crate) const OUTCOME: Marks = Marks::bit(6);
+pub(crate) const CUT: Marks = Marks::bit(7);
+pub(crate) const OPEN: Marks = Marks::bit(8);
+/// What the analysis lost sight of.
+pub(crate) const LOST: Marks = Marks::bit(9);
+/// Other opaque values.
+pub(crate) const OPAQUE: Marks = Marks::bit(10);
+
+impl Exec<'_> {
+    /// A new symbol. Every symbol has exactly one mark.
+    pub(crate) fn add_symbol(&mut self, info: SymInfo, kind: SymKind) -> Term {
+        let sym = self.terms.new_marked_sym(info, self.mark(&kind));
+        self.sym_kinds.push(kind);
+        self.terms.sym(sym)
+    }
+
+    fn mark(&self, kind: &SymKind) -> Marks {
+        match kind {
+            SymKind::Arg(_) => ARGUMENT,
+            SymKind::Init { base, epoch, .. } => match self.kind(*base) {
+                BaseKind::Global(_) => GLOBAL,
+                BaseKind::Heap(_) | BaseKind::Slot(_) if self.is_input(*epoch) => OPAQUE,
+                BaseKind::Heap(_) | BaseKind::Slot(_) => OWN,
+                _ => OTHERS,
+            },
+            SymKind::Opaque(origin) => match origin.what {
+                What::Failure => FAILURE,
+                What::Exception => EXCEPTION,
+                What::Outcome => OUTCOME,
+                What::Cut => CUT,
+                What::Open => OPEN,
+                What::Written | What::Unknown | What::Inner => LOST,
+                What::Choice | What::Result | What::Input | What::Loop => OPAQUE,
+            },
+        }
+    }
+
+    /// Whether contents since the start of `epoch` are what a function of the library wrote.
+    fn is_input(&self, epoch: Term) -> bool {
+        let Node::Sym(s) = self.terms.node(epoch) else { return false };
+        matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Input)
+    }
+
+    /// Whether a term has no other symbols than those with these marks.
+    pub(crate) fn speaks_only_of(&self, t: Term, marks: Marks) -> bool {
+        self.terms.marks(t).within(marks | Marks::ANY)
+    }
+
+    /// The symbols in a term that have one of these marks, in order.
+    pub(crate) fn symbols_with(&self, t: Term, marks: Marks) -> Vec<Sym> {
+        let mut found = Vec::new();
+        let mut seen = Seen::default();
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if !self.terms.marks(t).intersects(marks) || !seen.insert(t) {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Sym(s) => found.push(*s),
+                node => for_each_child(node, |c| work.push(c)),
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
