@@ -76,6 +76,21 @@ static int later_turn(int n, char **words) {
     return 0;
 }
 
+static int third_turn(int n, char **words) {
+    char *first = NULL;
+    for (int i = 0; i < n; i++) {
+        if (first != NULL)
+            puts(first);
+        else
+            first = strdup(words[i]);
+        if (first == NULL)
+            return -1;
+        if (i == 3)
+            free(first); // unsafe: the next turn uses it
+    }
+    return 0;
+}
+
 static int end_of_turn(int n, char **words) {
     for (int i = 0; i < n; i++) {
         char *copy = strdup(words[i]);
@@ -108,5 +123,5 @@ static int kept_one(int n, char **words) {
 int main(int argc, char **argv) {
     const char *s = argv[0];
     return some_turns(s, argc) + released_in_a_turn(s, argc) + released_by_a_list(s, argc) + in_every_turn(s, argc) +
-           later_turn(argc, argv) + end_of_turn(argc, argv) + kept_one(argc, argv);
+           later_turn(argc, argv) + third_turn(argc, argv) + end_of_turn(argc, argv) + kept_one(argc, argv);
 }

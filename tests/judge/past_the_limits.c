@@ -186,7 +186,7 @@ static int large(int n, char **words) {
     char *last = NULL;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            TEN(TEN(TEN(seed += i ^ j;)))
+            TEN(TEN(TEN(seed += i ^ j; seed -= j;)))
         }
         if (last != NULL)
             puts(last);
@@ -204,7 +204,7 @@ static int large_inside(int n, char **words) {
     char *last = NULL;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            TEN(TEN(TEN(seed += i ^ j;)))
+            TEN(TEN(TEN(seed += i ^ j; seed -= j;)))
             if (last != NULL && j % 7 == 3)
                 puts(last);
             if (last == NULL)
@@ -223,7 +223,7 @@ static int large_end_of_turn(int n, char **words) {
     char *last;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            TEN(TEN(TEN(seed += i ^ j;)))
+            TEN(TEN(TEN(seed += i ^ j; seed -= j;)))
         }
         last = strdup(words[i]);
         if (last == NULL)

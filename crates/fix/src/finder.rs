@@ -10,7 +10,7 @@ use crate::shape::{
     assignment_in, brace_of, is_conditional, is_jump, is_loop, is_never_zero, is_value_of,
     last_of_branch, last_statement,
 };
-use crate::view::{Slot, Statement, View};
+use crate::view::{Slot, Statement, View, is_identifier};
 use leakproof_findings::{Event, Finding, Kind};
 use tree_sitter::Node;
 
@@ -44,6 +44,10 @@ impl<'v> Finder<'v> {
     pub fn placements(mut self) -> Vec<Placement> {
         let finding = self.finding;
         let offset = self.view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
+        if self.is_of_one_turn(offset) {
+            // Behind the loop only the last turn's object would be released.
+            self.loop_end();
+        }
         if self.finding.kind == Kind::Lost {
             self.lost(offset);
         } else {
@@ -395,6 +399,17 @@ impl<'v> Finder<'v> {
         if let Some(body) = body {
             self.end_of(body);
         }
+    }
+
+    /// The object is made in a loop, and nobody asks for it between the loop and the leak.
+    fn is_of_one_turn(&self, leak: usize) -> bool {
+        let statement = self.alloc_offset().and_then(|o| self.view.statement(o));
+        let outermost =
+            statement.and_then(|s| self.view.around(s.node).filter(|n| is_loop(*n)).last());
+        let Some(turns) = outermost.filter(|l| l.end_byte() <= leak) else { return false };
+        let is_later = |n: Node<'_>| n.start_byte() >= turns.end_byte() && is_identifier(n);
+        let root = root_of(self.holder);
+        self.view.find(self.function, |n| is_later(n) && self.view.source(n) == root).is_empty()
     }
 
     fn end_of(&mut self, block: Node<'v>) {

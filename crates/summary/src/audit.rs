@@ -4,12 +4,13 @@
 //! Kept only when asked for (`Exec::audit`): a state is a persistent map, so an entry is cheap, but
 //! most runs need none. Entries are in the order of `seq`; what they mean is decided elsewhere.
 
+use crate::cfg::for_each_term_operand;
 use crate::exec::Exec;
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot};
 use leakproof_guard::{Base, Term, Terms};
-use leakproof_ir::{BlockId, Callee, InstId, InstKind};
+use leakproof_ir::{BlockId, Callee, InstId, InstKind, ValueId};
 use leakproof_models::{Effect, Model, Root};
 use leakproof_program::Target;
 use rustc_hash::FxHashSet;
@@ -182,9 +183,23 @@ impl Exec<'_> {
             });
             cells.map(|(_, value)| value).collect::<Vec<Term>>()
         };
-        at.flat_map(around)
-            .filter(|&t| self.terms.bits(t) == 64 && self.terms.has_addr(t))
-            .collect()
+        let values: Vec<Term> = at.flat_map(around).collect();
+        let is_pointer = |t: &Term| self.terms.bits(*t) == 64 && self.terms.has_addr(*t);
+        let parts: Vec<Term> = values.into_iter().filter(is_pointer).collect();
+        // Bytes that nobody takes go nowhere.
+        if parts.is_empty() || !self.is_taken(result) { Vec::new() } else { parts }
+    }
+
+    /// Whether an instruction or the end of a block has a value as its operand.
+    fn is_taken(&self, value: ValueId) -> bool {
+        let mut taken = false;
+        for inst in self.body.insts.values() {
+            inst.kind.for_each_operand(|v| taken |= v == value);
+        }
+        for block in self.body.blocks.values() {
+            for_each_term_operand(&block.term, |v| taken |= v == value);
+        }
+        taken
     }
 
     /// The bases that a call may release without saying so: what its arguments lead to, and what
