@@ -16,7 +16,7 @@ use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
-use leakproof_guard::{Base, Cmp, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms};
 use leakproof_ir::{
     BlockId, Body, Entity, Function, Inst, InstId, InstKind, Loc, Module, Terminator, Ty, ValueId,
     ValueKind,
@@ -158,6 +158,9 @@ pub struct Exec<'a> {
     pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met, by what is wanted.
     pub(crate) favours: [Decided; 2],
+    /// For the symbol of an outcome whose conditions were cut: symbols before this one were there
+    /// before the call.
+    pub(crate) known_before: FxHashMap<Sym, u32>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// The state in which the call that runs now is left by an exception.
@@ -236,6 +239,7 @@ impl<'a> Exec<'a> {
             before: None,
             objects_before: 0,
             favours: Default::default(),
+            known_before: FxHashMap::default(),
             prunings: FxHashMap::default(),
             thrown: None,
             throw_sites: Vec::new(),

@@ -27,6 +27,8 @@ struct Import<'s> {
     callee: FuncRef,
     /// The caller's state before the call.
     before: State,
+    /// How many symbols there were before the call.
+    symbols_before: u32,
 }
 
 impl Exec<'_> {
@@ -48,6 +50,7 @@ impl Exec<'_> {
             extra,
             callee,
             before: state.clone(),
+            symbols_before: self.sym_kinds.len() as u32,
         };
         for expr in &summary.pool {
             let t = self.import_expr(call, expr, &import, state);
@@ -204,7 +207,12 @@ impl Exec<'_> {
                     nonzero: info.nonzero,
                     outside: false,
                 };
-                self.symbol(sym, info.origin.clone())
+                let cut = info.origin.what == What::Cut;
+                let symbol = self.symbol(sym, info.origin.clone());
+                if let (true, Node::Sym(s)) = (cut, self.terms.node(symbol)) {
+                    self.known_before.insert(*s, import.symbols_before);
+                }
+                symbol
             }
             Expr::Addr { root, offset } => match self.import_root(*root, import) {
                 Some(p) => self.terms.offset(p, *offset),
@@ -253,7 +261,23 @@ impl Exec<'_> {
             return self.terms.any(pointers);
         };
         let at = self.at_slot(p, slot, call);
-        self.load(state, at, bits, call.loc)
+        let found = self.load(state, at, bits, call.loc);
+        match slot {
+            Slot::Every(_) if bits == 64 => self.element_if_any(p, found),
+            _ => found,
+        }
+    }
+
+    /// An array that is not there has no elements: what those of the other choices point to is not
+    /// in the callee's hands then. For single fields this is not said: their callers know when they
+    /// are there, and where conditions were cut, nobody could tell.
+    fn element_if_any(&mut self, pointer: Term, found: Term) -> Term {
+        let chosen = matches!(self.terms.node(pointer), Node::Ite { .. });
+        if !chosen || !self.terms.alternatives(pointer).contains(&Terms::NULL) {
+            return found;
+        }
+        let null = self.terms.is_null(pointer);
+        self.terms.ite(null, Terms::NULL, found)
     }
 
     fn at_slot(&mut self, pointer: Term, slot: Slot, call: &Call<'_>) -> Term {

@@ -3,8 +3,9 @@
 //! In: the states at the exits. Out: candidates, each with the one condition under which the
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
+use crate::atoms::Decided;
 use crate::exec::{Exec, Resized};
-use crate::marks::{CUT, LOST, OUTCOME, OWN};
+use crate::marks::{CUT, FAILURE, LOST, OUTCOME, OWN};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
@@ -215,10 +216,27 @@ impl Exec<'_> {
         if leant == Terms::TRUE {
             return leant;
         }
+        let met = self.met_by_cut(t);
+        self.terms.or2(leant, met)
+    }
+
+    /// Where conditions were cut from a summary, what depends on its outcomes counts as met, unless
+    /// something that had failed before the call rules it out: callees are not told of that, but
+    /// they are given what came of it.
+    fn met_by_cut(&mut self, t: Term) -> Term {
         let cut = self.symbols_with(t, CUT);
-        let mut met: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
-        met.push(leant);
-        self.terms.or(met)
+        let Some(first) = cut.iter().map(|s| self.known_before.get(s).copied().unwrap_or(0)).min()
+        else {
+            return Terms::FALSE;
+        };
+        let met = |exec: &Self, atom: Term, to: bool| match exec.terms.node(atom) {
+            Node::Sym(s) if s.0 < first && exec.terms.marks(atom).within(FAILURE) => None,
+            _ => Some(to),
+        };
+        let possible = self.with_atoms(t, true, Marks::ALL, &mut Decided::default(), &met);
+        let cut: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
+        let cut = self.terms.or(cut);
+        self.terms.and2(cut, possible)
     }
 
     /// As far as a condition holds whatever is out of sight, given the outcomes of calls: whether

@@ -392,7 +392,10 @@ impl Exec<'_> {
         };
         if let Some(old) = known {
             self.log_drop(state, cond, old, (base, slot), at, DropKind::Overwritten);
-            if self.terms.has_addr(old) && self.is_inside_structure(base) {
+            if self.terms.has_addr(old)
+                && self.is_inside_structure(base)
+                && !self.is_always_full((base, slot))
+            {
                 self.escape_if(state, old, cond);
             }
         }

@@ -4,7 +4,7 @@
 use crate::exec::Exec;
 use crate::leak::Candidate;
 use crate::memory::Leaves;
-use crate::state::State;
+use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot};
 use leakproof_guard::{Base, Term, Terms};
 use leakproof_ir::ValueId;
@@ -20,6 +20,8 @@ pub struct Planted {
     pub offset: i64,
     pub trace: Arc<[Site]>,
     pub family: Arc<str>,
+    /// There always is one: when the field is given another, this one is lost.
+    pub full: bool,
 }
 
 /// Where one object was planted.
@@ -28,6 +30,7 @@ pub struct PlantedIn {
     owner: Base,
     offset: i64,
     object: ObjectId,
+    full: bool,
 }
 
 impl Exec<'_> {
@@ -84,9 +87,9 @@ impl Exec<'_> {
     }
 
     fn new_planted(&mut self, owner: Base, planted: &Planted) -> ObjectId {
-        let Planted { family, trace, offset, .. } = planted.clone();
+        let Planted { family, trace, offset, full, .. } = planted.clone();
         let object = self.add_object(|base| Object { base, family, trace, assumed: true });
-        self.planted_in.push(PlantedIn { owner, offset, object });
+        self.planted_in.push(PlantedIn { owner, offset, object, full });
         object
     }
 
@@ -95,7 +98,12 @@ impl Exec<'_> {
         self.planted_in.iter().any(|p| p.owner == base)
     }
 
-    /// Where planted objects are lost because their struct is released.
+    /// Whether a field is never empty: what it held is lost when it is given something else.
+    pub(crate) fn is_always_full(&self, (base, slot): Cell) -> bool {
+        self.planted_in.iter().any(|p| p.full && (p.owner, Slot::At(p.offset)) == (base, slot))
+    }
+
+    /// Where planted objects are lost because their struct is released, or their field given another.
     pub fn planted_candidates(&mut self) -> Vec<Candidate> {
         let mut list = Vec::new();
         for mut candidate in self.candidates(false) {
@@ -104,7 +112,7 @@ impl Exec<'_> {
                 continue;
             };
             let state = self.exits[candidate.exit].state.clone();
-            let lost = self.lost_with_owner(&state, planted);
+            let lost = self.lost_by_owner(&state, planted);
             candidate.condition = self.terms.and2(candidate.condition, lost);
             if candidate.condition != Terms::FALSE {
                 list.push(candidate);
@@ -119,12 +127,19 @@ impl Exec<'_> {
         self.exits.iter().any(|e| e.state.fact(base, Slot::Freed) != Terms::FALSE)
     }
 
-    /// The struct is released, and its field still holds the object.
-    fn lost_with_owner(&mut self, state: &State, planted: PlantedIn) -> Term {
+    /// The struct is released, and its field still holds the object; or the other way round, where
+    /// fields are never empty.
+    fn lost_by_owner(&mut self, state: &State, planted: PlantedIn) -> Term {
         let pointer = self.terms.addr(self.objects[planted.object.0 as usize].base, 0);
         let held = self.read(state, planted.owner, Slot::At(planted.offset), 64);
         let still = self.terms.eq(held, pointer);
         let freed = state.fact(planted.owner, Slot::Freed);
-        self.terms.and2(freed, still)
+        let with_it = self.terms.and2(freed, still);
+        if !planted.full {
+            return with_it;
+        }
+        let (kept, replaced) = (self.terms.not(freed), self.terms.not(still));
+        let without_it = self.terms.and2(kept, replaced);
+        self.terms.or2(with_it, without_it)
     }
 }

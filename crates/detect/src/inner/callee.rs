@@ -46,6 +46,14 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// The function of the program that is called.
+    pub fn defined(&self, module: u32, callee: &Callee) -> Option<FuncRef> {
+        match self.called(module, callee) {
+            Called::Defined(f, _) => Some(f),
+            _ => None,
+        }
+    }
+
     /// What the call does to argument `n`.
     pub fn fate(&self, module: u32, callee: &Callee, n: usize) -> Fate {
         match self.called(module, callee) {

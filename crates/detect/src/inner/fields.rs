@@ -28,12 +28,25 @@ pub struct Made {
     pub family: Arc<str>,
 }
 
-/// A function that itself releases structs which it did not make, and the values that point to such.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Destructor {
-    pub function: FuncRef,
-    pub of: StructName,
+/// What a function does to structs of one kind that it did not make.
+#[derive(Clone, Default, Debug)]
+pub struct Handling {
+    /// The values that point to such structs.
     pub values: Arc<[ValueId]>,
+    /// It releases them itself.
+    pub releases: bool,
+    /// The fields that it stores to.
+    pub stores: FxHashSet<u64>,
+}
+
+/// A field that owns.
+#[derive(Clone, Copy, Debug)]
+pub struct Owning<'a> {
+    pub offset: u64,
+    /// One of the objects that it was given.
+    pub made: &'a Made,
+    /// Every such struct has an object there from the start to the end.
+    pub full: bool,
 }
 
 /// What was seen of one field.
@@ -44,6 +57,17 @@ struct Seen {
     released_in: FxHashSet<FuncRef>,
     /// Functions that store a new object.
     refilled_in: FxHashSet<FuncRef>,
+    /// Functions that store null.
+    emptied_in: FxHashSet<FuncRef>,
+}
+
+/// A function that makes structs of one kind.
+struct Maker {
+    function: FuncRef,
+    /// The function that it has the memory from, when that is one of the program.
+    from: Option<FuncRef>,
+    /// The fields that it gives an object in all of them.
+    fills: FxHashSet<u64>,
 }
 
 #[derive(Default)]
@@ -53,8 +77,11 @@ pub struct Survey {
     copied: FxHashSet<StructName>,
     /// Structs that are elements of arrays: a pointer to one is a pointer to many.
     elements: FxHashSet<StructName>,
+    /// Structs that are variables: they are not made, but declared.
+    declared: FxHashSet<StructName>,
+    makers: FxHashMap<StructName, Vec<Maker>>,
     owner_released_in: FxHashSet<(StructName, FuncRef)>,
-    pub destructors: Vec<Destructor>,
+    pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
 }
 
 impl Survey {
@@ -63,14 +90,12 @@ impl Survey {
         for f in calls.program.definitions() {
             Reader::new(calls, f).read(&mut survey);
         }
-        survey.destructors.sort();
-        survey.destructors.dedup();
         survey
     }
 
     /// The fields of a struct that own, each with the first of the objects that it was given by
     /// somebody whom `counts` lets pass.
-    pub fn owning(&self, of: &StructName, counts: impl Fn(&Made) -> bool) -> Vec<(u64, &Made)> {
+    pub fn owning(&self, of: &StructName, counts: impl Fn(&Made) -> bool) -> Vec<Owning<'_>> {
         if self.copied.contains(of) || self.elements.contains(of) {
             return Vec::new();
         }
@@ -78,9 +103,21 @@ impl Survey {
         fields
             .filter(|(_, seen)| !seen.doubtful && !self.is_emptied_apart(of, seen))
             .filter_map(|((_, offset), seen)| {
-                Some((*offset, seen.made.iter().find(|m| counts(m))?))
+                let made = seen.made.iter().find(|m| counts(m))?;
+                Some(Owning { offset: *offset, made, full: self.is_full(of, *offset, seen) })
             })
             .collect()
+    }
+
+    /// Whether all who make such structs fill the field, and nobody else ever empties it.
+    fn is_full(&self, of: &StructName, offset: u64, seen: &Seen) -> bool {
+        let Some(all) = self.makers.get(of).filter(|_| !self.declared.contains(of)) else {
+            return false;
+        };
+        let is_maker = |f: &FuncRef| all.iter().any(|m| m.function == *f);
+        // Who has the struct from another maker has it filled.
+        let mut first = all.iter().filter(|m| !m.from.as_ref().is_some_and(is_maker));
+        first.all(|m| m.fills.contains(&offset)) && seen.emptied_in.iter().all(is_maker)
     }
 
     /// Whether some function releases what the field holds, and neither the struct with it nor
@@ -105,8 +142,8 @@ struct Reader<'a> {
     /// Who reads a value.
     uses: FxHashMap<ValueId, Vec<InstId>>,
     returned: FxHashSet<ValueId>,
-    /// Values that are addresses of pointer fields.
-    addresses: FxHashMap<ValueId, Field>,
+    /// Values that are addresses of pointer fields, and the structs' own addresses.
+    addresses: FxHashMap<ValueId, (ValueId, Field)>,
     /// Structs that values point to, as far as their fields are used, with their sizes.
     pointees: FxHashMap<ValueId, (u64, StructName)>,
 }
@@ -153,7 +190,7 @@ impl<'a> Reader<'a> {
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
                 if let (Some(at), Some(result)) = (field, inst.result) {
-                    self.addresses.insert(result, (name, at));
+                    self.addresses.insert(result, (*base, (name, at)));
                 }
             }
         }
@@ -205,18 +242,32 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&self, survey: &mut Survey) {
-        for (address, field) in &self.addresses {
+        for (address, (owner, field)) in &self.addresses {
             for &user in self.users(*address) {
                 self.read_address(survey, field, *address, user);
             }
+            if self.is_stored_to(*address) && !self.is_made_here(*owner) {
+                self.handling(survey, &field.0).stores.insert(field.1);
+            }
+        }
+        for global in self.module.globals.values() {
+            survey.declared.extend(global.ty.and_then(|ty| struct_name(self.module, ty)));
         }
         for (_, inst) in self.insts() {
             match &inst.kind {
+                InstKind::Alloca { ty: Some(ty), .. } => {
+                    survey.declared.extend(struct_name(self.module, *ty));
+                }
                 InstKind::MemCopy { dst, src, .. } => {
                     let copied = [dst, src].into_iter().filter_map(|v| self.pointee(v));
                     survey.copied.extend(copied.cloned());
                 }
-                InstKind::Call { callee, args, .. } => self.read_release(survey, callee, args),
+                InstKind::Call { callee, args, .. } => {
+                    self.read_release(survey, callee, args);
+                    if let Some(made) = inst.result.filter(|v| self.is_made_here(*v)) {
+                        self.read_maker(survey, made, callee);
+                    }
+                }
                 InstKind::Offset { base, offset, indices, .. } => {
                     let steps = indices.iter().map(|i| i.scale).chain([*offset]);
                     survey.elements.extend(self.stepped_over(base, steps));
@@ -224,6 +275,38 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// A struct that this function makes.
+    fn read_maker(&self, survey: &mut Survey, made: ValueId, callee: &Callee) {
+        let Some(of) = self.pointee(&made) else { return };
+        let own = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
+        let filled = own.filter(|(address, _)| self.is_given_object(**address));
+        let fills = filled.map(|(_, (_, (_, offset)))| *offset).collect();
+        let from = self.calls.defined(self.me.module, callee);
+        let maker = Maker { function: self.me, from, fills };
+        survey.makers.entry(of.clone()).or_default().push(maker);
+    }
+
+    fn stored_at(&self, address: ValueId) -> impl Iterator<Item = ValueId> {
+        self.users(address).iter().filter_map(move |&user| match self.inst(user).kind {
+            InstKind::Store { ptr, value } if ptr == address => Some(value),
+            _ => None,
+        })
+    }
+
+    fn is_stored_to(&self, address: ValueId) -> bool {
+        self.stored_at(address).next().is_some()
+    }
+
+    /// Whether a new object is stored at an address.
+    fn is_given_object(&self, address: ValueId) -> bool {
+        self.stored_at(address).any(|value| self.is_made_here(value))
+    }
+
+    fn handling<'s>(&self, survey: &'s mut Survey, of: &StructName) -> &'s mut Handling {
+        let handling = survey.handlings.entry((self.me, of.clone()));
+        handling.or_insert_with(|| Handling { values: self.pointers_to(of), ..Handling::default() })
     }
 
     fn users(&self, v: ValueId) -> &[InstId] {
@@ -310,7 +393,11 @@ impl<'a> Reader<'a> {
             return;
         }
         let inst = match self.function.values[v].kind {
-            ValueKind::Null | ValueKind::Int(0) | ValueKind::Undef => return,
+            ValueKind::Null | ValueKind::Int(0) => {
+                survey.field(field).emptied_in.insert(self.me);
+                return;
+            }
+            ValueKind::Undef => return,
             ValueKind::Inst(i) => self.inst(i),
             _ => {
                 survey.field(field).doubtful = true;
@@ -369,8 +456,7 @@ impl<'a> Reader<'a> {
             }
             survey.owner_released_in.insert((of.clone(), self.me));
             if !self.is_made_here(*arg) && self.calls.is_plain_release(self.me.module, callee, n) {
-                let (of, values) = (of.clone(), self.pointers_to(of));
-                survey.destructors.push(Destructor { function: self.me, of, values });
+                self.handling(survey, of).releases = true;
             }
         }
     }

@@ -94,6 +94,7 @@ impl<'a> Reuse<'a> {
             text.extend((p.values.len() as u32).to_le_bytes());
             text.extend(p.values.iter().flat_map(|v| (v.index() as u32).to_le_bytes()));
             text.extend(p.offset.to_le_bytes());
+            text.push(u8::from(p.full));
         }
         Some(hash(&text))
     }
