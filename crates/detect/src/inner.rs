@@ -9,6 +9,8 @@
 
 mod callee;
 mod fields;
+mod order;
+mod reader;
 mod together;
 
 use crate::component::{self, Env, Outcome};

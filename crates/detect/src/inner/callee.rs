@@ -86,15 +86,12 @@ impl<'a> Program<'a> {
             }
             Called::Defined(f, summary) => {
                 let object = made_by_summary(&summary)?;
-                let first = site(at, &self.program.function(f).source_name);
-                let new = &summary.objects[object as usize];
-                let trace = std::iter::once(first).chain(new.trace.iter().cloned()).collect();
-                Some(Made { trace, family: new.family.clone() })
+                Some(self.made_in(at, f, &summary, object))
             }
         }
     }
 
-    /// The object that a library call stores where argument `n` points.
+    /// The object that a call stores where argument `n` points, when it stores nothing else there.
     pub fn stored_by_call(
         &self,
         at: Place,
@@ -102,18 +99,25 @@ impl<'a> Program<'a> {
         callee: &Callee,
         n: usize,
     ) -> Option<Made> {
-        let Called::Library(model) = self.called(module, callee) else { return None };
-        let effects = model.outcomes.iter().flat_map(|o| &o.effects);
-        let mut families = effects.filter_map(|e| match e {
-            ModelEffect::Alloc { place, family, .. }
-                if place.root == ModelRoot::Arg(n) && place.derefs == [0] =>
-            {
-                Some(family)
+        match self.called(module, callee) {
+            Called::Unknown => None,
+            Called::Library(model) => {
+                let family = stored_by_model(model, n)?.into();
+                Some(Made { trace: [site(at, &model.name)].into(), family })
             }
-            _ => None,
-        });
-        let family = families.next()?.as_str().into();
-        Some(Made { trace: [site(at, &model.name)].into(), family })
+            Called::Defined(f, summary) => {
+                let object = stored_by_summary(&summary, n)?;
+                Some(self.made_in(at, f, &summary, object))
+            }
+        }
+    }
+
+    /// An object of a function's summary, as seen from a call of it.
+    fn made_in(&self, at: Place, f: FuncRef, summary: &Summary, object: u32) -> Made {
+        let first = site(at, &self.program.function(f).source_name);
+        let new = &summary.objects[object as usize];
+        let trace = std::iter::once(first).chain(new.trace.iter().cloned()).collect();
+        Made { trace, family: new.family.clone() }
     }
 }
 
@@ -200,16 +204,59 @@ fn mentions(summary: &Summary, r: Ref, argument: &impl Fn(Ref) -> bool) -> bool 
     false
 }
 
+/// The family of the objects that a library function stores where argument `n` points.
+fn stored_by_model(model: &Model, n: usize) -> Option<&str> {
+    let effects = model.outcomes.iter().flat_map(|o| &o.effects);
+    let mut families = effects.filter_map(|e| match e {
+        ModelEffect::Alloc { place, family, .. }
+            if place.root == ModelRoot::Arg(n) && place.derefs == [0] =>
+        {
+            Some(family.as_str())
+        }
+        _ => None,
+    });
+    families.next()
+}
+
 /// The new object that a function returns, if all it returns are new objects and null.
 fn made_by_summary(summary: &Summary) -> Option<u32> {
+    new_object(summary, summary.value?, |_| false)
+}
+
+/// The new object that a function stores where argument `n` points, if all it ever leaves there are
+/// new objects, null, and what was there before.
+fn stored_by_summary(summary: &Summary, n: usize) -> Option<u32> {
+    if summary.opaque {
+        return None;
+    }
+    let expr = |r: Ref| &summary.pool[r.0 as usize];
+    let is_argument = |r: Ref| matches!(expr(r), Expr::Arg { index, .. } if *index as usize == n);
+    let is_there = |root: &Root| matches!(root, Root::Pointee(r) if is_argument(*r));
+    let mut stored = None;
+    for effect in summary.effects.iter().filter(|e| is_there(&e.root)) {
+        match effect.slot {
+            Slot::At(0) => {
+                let before = |e: &Expr| matches!(e, Expr::Init { root, slot: Slot::At(0), .. } if is_there(root));
+                stored = Some(new_object(summary, effect.value, before)?);
+            }
+            Slot::At(_) => {}
+            _ => return None,
+        }
+    }
+    stored
+}
+
+/// The new object among the values that one is a choice of, if the others are null or do not count.
+fn new_object(summary: &Summary, value: Ref, ignored: impl Fn(&Expr) -> bool) -> Option<u32> {
     let mut object = None;
-    let mut work = vec![summary.value?];
+    let mut work = vec![value];
     while let Some(r) = work.pop() {
         match &summary.pool[r.0 as usize] {
             Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
             Expr::Any(items) => work.extend(items.iter().copied()),
             Expr::Addr { root: Root::Object(i), offset: 0 } => object = Some(*i),
             Expr::Int { value: 0, .. } => {}
+            other if ignored(other) => {}
             _ => return None,
         }
     }

@@ -1,0 +1,511 @@
+//! What one function says about the fields of structs.
+
+use super::callee::{Fate, Program as Calls};
+use super::fields::{Field, Handling, Made, Maker, StructName, Survey};
+use super::order::Order;
+use leakproof_ir::{
+    Callee, Function, Inst, InstId, InstKind, Module, SourceType, Terminator, TypeId, ValueId,
+    ValueKind,
+};
+use leakproof_program::FuncRef;
+use leakproof_summary::Place;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Reads one function.
+pub struct Reader<'a> {
+    calls: &'a Calls<'a>,
+    me: FuncRef,
+    module: &'a Module,
+    function: &'a Function,
+    /// Who reads a value.
+    uses: FxHashMap<ValueId, Vec<InstId>>,
+    returned: FxHashSet<ValueId>,
+    /// Values that are addresses of pointer fields, and the structs' own addresses.
+    addresses: FxHashMap<ValueId, (ValueId, Field)>,
+    /// What values were declared to point to.
+    declared: FxHashMap<ValueId, TypeId>,
+    /// Fields that lead to a struct of the same kind: what hangs there is a neighbour, not a part.
+    links: FxHashSet<Field>,
+    /// Structs that values point to, as far as their fields are used, with their sizes.
+    pointees: FxHashMap<ValueId, (u64, StructName)>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(calls: &'a Calls<'a>, me: FuncRef) -> Self {
+        let module = calls.program.module(me.module);
+        let function = calls.program.function(me);
+        let mut reader = Self {
+            calls,
+            me,
+            module,
+            function,
+            uses: FxHashMap::default(),
+            returned: FxHashSet::default(),
+            addresses: FxHashMap::default(),
+            declared: FxHashMap::default(),
+            links: FxHashSet::default(),
+            pointees: FxHashMap::default(),
+        };
+        reader.index();
+        reader
+    }
+
+    fn insts(&self) -> impl Iterator<Item = (InstId, &'a Inst)> + use<'a> {
+        self.function.body.iter().flat_map(|b| b.insts.iter())
+    }
+
+    fn index(&mut self) {
+        for param in &self.function.params {
+            if let Some(ty) = param.ty {
+                self.note_declared(param.value, ty);
+            }
+        }
+        for (id, inst) in self.insts() {
+            inst.kind.for_each_operand(|v| self.uses.entry(v).or_default().push(id));
+            if let (InstKind::Load { ptr, .. }, Some(result)) = (&inst.kind, inst.result)
+                && let Some(ty) = self.type_at(*ptr)
+            {
+                self.note_declared(result, ty);
+            }
+            if let InstKind::Offset { base, offset, indices, ty: Some(ty) } = &inst.kind
+                && let Some(name) = struct_name(self.module, *ty)
+            {
+                self.note_pointee(*base, *ty, &name);
+                let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
+                let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
+                if let (Some(at), Some(result)) = (field, inst.result) {
+                    let field = (name, at);
+                    if self.is_link(*ty, &field) {
+                        self.links.insert(field.clone());
+                    }
+                    self.addresses.insert(result, (*base, field));
+                }
+            }
+        }
+        let blocks = self.function.body.iter().flat_map(|b| b.blocks.iter());
+        self.returned.extend(blocks.filter_map(|(_, b)| match b.term {
+            Terminator::Return(v) => v,
+            _ => None,
+        }));
+    }
+
+    fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
+        let member = self.module.member_at(ty, *at);
+        member.and_then(|ty| pointed_to(self.module, ty)).as_ref() == Some(of)
+    }
+
+    /// A pointer to a struct is also one to its first member: the struct around it counts.
+    fn note_pointee(&mut self, pointer: ValueId, ty: TypeId, name: &StructName) {
+        let size = self.module.size_of(ty).unwrap_or(0);
+        let known = self.pointees.entry(pointer).or_insert_with(|| (size, name.clone()));
+        if size > known.0 {
+            *known = (size, name.clone());
+        }
+    }
+
+    /// A pointer and what it was declared to point to.
+    fn note_declared(&mut self, pointer: ValueId, ty: TypeId) {
+        match self.module.types[ty] {
+            SourceType::Const { of } => self.note_declared(pointer, of),
+            SourceType::Pointer { to } => {
+                self.declared.insert(pointer, to);
+                if let Some(name) = struct_name(self.module, to) {
+                    self.note_pointee(pointer, to, &name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is declared at an address: a global, a member of a struct, an element of an array.
+    fn type_at(&self, address: ValueId) -> Option<TypeId> {
+        if let Some(ty) = self.declared.get(&address) {
+            return Some(*ty);
+        }
+        match self.function.values[address].kind {
+            ValueKind::Global(g, 0) => self.module.globals[g].ty,
+            ValueKind::Inst(id) => match &self.inst(id).kind {
+                InstKind::Offset { offset, indices, ty: Some(ty), .. } if indices.is_empty() => {
+                    self.module.member_at(*ty, u64::try_from(*offset).ok()?)
+                }
+                InstKind::Offset { base, offset: 0, ty: None, .. } => {
+                    self.declared.get(base).copied()
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn pointee(&self, pointer: &ValueId) -> Option<&StructName> {
+        self.pointees.get(pointer).map(|(_, name)| name)
+    }
+
+    pub fn read(&self, survey: &mut Survey) {
+        for (address, (owner, field)) in &self.addresses {
+            for &user in self.users(*address) {
+                self.read_address(survey, field, *address, user);
+            }
+            if self.is_stored_to(*address) && !self.is_made_here(*owner) {
+                self.handling(survey, &field.0).stores.insert(field.1);
+            }
+        }
+        self.read_releases_together(survey);
+        for global in self.module.globals.values() {
+            survey.declared.extend(global.ty.and_then(|ty| struct_name(self.module, ty)));
+        }
+        for (_, inst) in self.insts() {
+            match &inst.kind {
+                InstKind::Alloca { ty: Some(ty), .. } => {
+                    survey.declared.extend(struct_name(self.module, *ty));
+                }
+                InstKind::MemCopy { dst, src, .. } => {
+                    let copied = [dst, src].into_iter().filter_map(|v| self.pointee(v));
+                    survey.copied.extend(copied.cloned());
+                }
+                InstKind::Call { callee, args, .. } => {
+                    self.read_release(survey, callee, args);
+                    self.read_given(survey, callee, args);
+                    if let Some(made) = inst.result.filter(|v| self.is_made_here(*v)) {
+                        self.read_maker(survey, made, callee);
+                    }
+                }
+                InstKind::Offset { base, offset, indices, .. } => {
+                    let steps = indices.iter().map(|i| i.scale).chain([*offset]);
+                    survey.elements.extend(self.stepped_over(base, steps));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A struct that this function makes.
+    fn read_maker(&self, survey: &mut Survey, made: ValueId, callee: &Callee) {
+        let Some(of) = self.pointee(&made) else { return };
+        let own = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
+        let filled = own.filter(|(address, _)| self.is_given_object(**address));
+        let fills = filled.map(|(_, (_, (_, offset)))| *offset).collect();
+        let hands_on = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
+        let hands_on = hands_on.flat_map(|(address, (_, (_, offset)))| {
+            self.stored_at(*address).filter_map(|v| Some((*offset, self.parameter(v)?)))
+        });
+        let from = self.calls.defined(self.me.module, callee);
+        let maker = Maker { function: self.me, from, fills, hands_on: hands_on.collect() };
+        survey.makers.entry(of.clone()).or_default().push(maker);
+    }
+
+    fn parameter(&self, v: ValueId) -> Option<usize> {
+        match self.function.values[v].kind {
+            ValueKind::Param(n) => Some(n as usize),
+            _ => None,
+        }
+    }
+
+    /// What a call hands over: new objects, and null.
+    fn read_given(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
+        let Some(f) = self.calls.defined(self.me.module, callee) else { return };
+        for (n, arg) in args.iter().enumerate() {
+            match self.function.values[*arg].kind {
+                ValueKind::Null => {
+                    survey.given_null.insert((f, n));
+                }
+                ValueKind::Inst(id) => {
+                    if let Some(made) = self.made_by(id) {
+                        survey.given.entry((f, n)).or_default().insert(made);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The releases of fields that always happen before a release of their struct.
+    fn read_releases_together(&self, survey: &mut Survey) {
+        let Some(body) = &self.function.body else { return };
+        let releases = self.releases();
+        let order = Order::of(body);
+        for (inner, pointer) in &releases {
+            let Some((owner, field)) = self.field_behind(*pointer) else { continue };
+            if self.links.contains(field) {
+                continue;
+            }
+            let skips = |cond: ValueId| self.is_test_of(cond, field);
+            let mut outer = releases.iter().filter(|(_, released)| *released == owner);
+            if outer.any(|(outer, _)| order.is_always_before(*inner, *outer, skips)) {
+                survey.field(field).released_with_owner = true;
+            }
+        }
+    }
+
+    /// The calls that release something, and what.
+    fn releases(&self) -> Vec<(InstId, ValueId)> {
+        let mut list = Vec::new();
+        for (id, inst) in self.insts() {
+            let InstKind::Call { callee, args, .. } = &inst.kind else { continue };
+            for (n, arg) in args.iter().enumerate() {
+                let known = self.field_behind(*arg).is_some() || self.pointee(arg).is_some();
+                if known && self.calls.fate(self.me.module, callee, n) == Fate::Released {
+                    list.push((id, *arg));
+                }
+            }
+        }
+        list
+    }
+
+    /// The struct and the field that a pointer was read from.
+    fn field_behind(&self, pointer: ValueId) -> Option<(ValueId, &Field)> {
+        let ValueKind::Inst(id) = self.function.values[pointer].kind else { return None };
+        let InstKind::Load { ptr } = self.inst(id).kind else { return None };
+        self.addresses.get(&ptr).map(|(owner, field)| (*owner, field))
+    }
+
+    /// Whether a condition asks if a field is null.
+    fn is_test_of(&self, cond: ValueId, field: &Field) -> bool {
+        let ValueKind::Inst(id) = self.function.values[cond].kind else { return false };
+        let InstKind::Cmp { lhs, rhs, .. } = self.inst(id).kind else { return false };
+        let is_null = |v: ValueId| self.function.values[v].kind == ValueKind::Null;
+        let is_field = |v: ValueId| self.field_behind(v).is_some_and(|(_, f)| f == field);
+        (is_null(lhs) && is_field(rhs)) || (is_field(lhs) && is_null(rhs))
+    }
+
+    fn stored_at(&self, address: ValueId) -> impl Iterator<Item = ValueId> {
+        self.users(address).iter().filter_map(move |&user| match self.inst(user).kind {
+            InstKind::Store { ptr, value } if ptr == address => Some(value),
+            _ => None,
+        })
+    }
+
+    fn is_stored_to(&self, address: ValueId) -> bool {
+        self.stored_at(address).next().is_some()
+    }
+
+    /// Whether a new object is stored at an address.
+    fn is_given_object(&self, address: ValueId) -> bool {
+        self.stored_at(address).any(|value| self.is_made_here(value))
+    }
+
+    fn handling<'s>(&self, survey: &'s mut Survey, of: &StructName) -> &'s mut Handling {
+        let handling = survey.handlings.entry((self.me, of.clone()));
+        handling.or_insert_with(|| Handling { values: self.pointers_to(of), ..Handling::default() })
+    }
+
+    fn users(&self, v: ValueId) -> &[InstId] {
+        self.uses.get(&v).map_or(&[], Vec::as_slice)
+    }
+
+    fn inst(&self, id: InstId) -> &'a Inst {
+        let body = self.function.body.as_ref().expect("a function with instructions has a body");
+        &body.insts[id]
+    }
+
+    /// One use of the address of a field.
+    fn read_address(&self, survey: &mut Survey, field: &Field, address: ValueId, user: InstId) {
+        let inst = self.inst(user);
+        match &inst.kind {
+            InstKind::Load { .. } => {
+                if let Some(v) = inst.result {
+                    self.read_pointer(survey, field, v, &mut FxHashSet::default());
+                }
+            }
+            InstKind::Store { ptr, value } if *ptr == address && *value != address => {
+                self.read_stored(survey, field, *value);
+            }
+            InstKind::Call { callee, args, .. } => {
+                for n in (0..args.len()).filter(|&n| args[n] == address) {
+                    match self.calls.stored_by_call(self.place(inst), self.me.module, callee, n) {
+                        Some(made) => {
+                            survey.field(field).made.insert(made);
+                        }
+                        None => survey.field(field).unclear = true,
+                    }
+                }
+            }
+            InstKind::Cmp { .. } | InstKind::MemSet { .. } | InstKind::VarSet { .. } => {}
+            _ => survey.field(field).shared = true,
+        }
+    }
+
+    /// What becomes of the pointer that a field holds.
+    fn read_pointer(
+        &self,
+        survey: &mut Survey,
+        field: &Field,
+        v: ValueId,
+        seen: &mut FxHashSet<ValueId>,
+    ) {
+        if !seen.insert(v) {
+            return;
+        }
+        for &user in self.users(v) {
+            let inst = self.inst(user);
+            match &inst.kind {
+                InstKind::Store { value, .. } if *value == v => survey.field(field).shared = true,
+                InstKind::Phi { .. } | InstKind::Select { .. } => {
+                    if let Some(v) = inst.result {
+                        self.read_pointer(survey, field, v, seen);
+                    }
+                }
+                InstKind::Call { callee, args, .. } => {
+                    for n in (0..args.len()).filter(|&n| args[n] == v) {
+                        match self.calls.fate(self.me.module, callee, n) {
+                            Fate::Kept => survey.field(field).shared = true,
+                            Fate::Released => {
+                                survey.field(field).released_in.insert(self.me);
+                            }
+                            Fate::Borrowed => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What is stored in a field: null, an object that nobody else holds, or something unclear.
+    fn read_stored(&self, survey: &mut Survey, field: &Field, stored: ValueId) {
+        for v in self.choices(stored) {
+            let field = survey.field(field);
+            match self.function.values[v].kind {
+                ValueKind::Null | ValueKind::Int(0) => {
+                    field.emptied_in.insert(self.me);
+                    continue;
+                }
+                ValueKind::Undef => continue,
+                ValueKind::Inst(id) => {
+                    let made = self.made_by(id).filter(|_| self.has_one_holder(v));
+                    field.unclear |= made.is_none();
+                    field.made.extend(made);
+                }
+                ValueKind::Param(n) => {
+                    field.unclear = true;
+                    field.handed.insert((self.me, n as usize));
+                }
+                _ => field.unclear = true,
+            }
+            field.refilled_in.insert(self.me);
+        }
+    }
+
+    /// The values that one is a choice of.
+    fn choices(&self, v: ValueId) -> Vec<ValueId> {
+        let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+        let mut work = vec![v];
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            let kind = match self.function.values[v].kind {
+                ValueKind::Inst(id) => Some(&self.inst(id).kind),
+                _ => None,
+            };
+            match kind {
+                Some(InstKind::Phi { incoming }) => work.extend(incoming.iter().map(|(_, v)| *v)),
+                Some(InstKind::Select { then, otherwise, .. }) => {
+                    work.extend([*then, *otherwise]);
+                }
+                _ => found.push(v),
+            }
+        }
+        found
+    }
+
+    /// Whether a new object is stored once, returned nowhere and kept by no call.
+    fn has_one_holder(&self, v: ValueId) -> bool {
+        let mut stores = 0;
+        for &user in self.users(v) {
+            match &self.inst(user).kind {
+                InstKind::Store { value, .. } if *value == v => stores += 1,
+                InstKind::Call { callee, args, .. } => {
+                    let mut at = (0..args.len()).filter(|&n| args[n] == v);
+                    if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Kept) {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        stores <= 1 && !self.returned.contains(&v)
+    }
+
+    /// A call that releases a struct whose fields this function knows.
+    fn read_release(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
+        for (n, arg) in args.iter().enumerate() {
+            let Some(of) = self.pointee(arg) else { continue };
+            if self.calls.fate(self.me.module, callee, n) != Fate::Released {
+                continue;
+            }
+            survey.owner_released_in.insert((of.clone(), self.me));
+            if !self.is_made_here(*arg) && self.calls.is_plain_release(self.me.module, callee, n) {
+                self.handling(survey, of).releases = true;
+            }
+        }
+    }
+
+    /// Whether a pointer is the result of a call that makes a new object.
+    fn is_made_here(&self, pointer: ValueId) -> bool {
+        let ValueKind::Inst(id) = self.function.values[pointer].kind else { return false };
+        self.made_by(id).is_some()
+    }
+
+    fn made_by(&self, id: InstId) -> Option<Made> {
+        let inst = self.inst(id);
+        let InstKind::Call { callee, .. } = &inst.kind else { return None };
+        self.calls.made_by_call(self.place(inst), self.me.module, callee)
+    }
+
+    /// The struct behind a pointer, when one of the steps leads to the next such struct.
+    fn stepped_over(
+        &self,
+        pointer: &ValueId,
+        mut steps: impl Iterator<Item = i64>,
+    ) -> Option<StructName> {
+        let (size, name) = self.pointees.get(pointer)?;
+        steps.any(|step| i64::try_from(*size) == Ok(step)).then(|| name.clone())
+    }
+
+    fn pointers_to(&self, of: &StructName) -> Arc<[ValueId]> {
+        let all = self.pointees.iter().filter(|(_, (_, name))| name == of);
+        let mut values: Vec<ValueId> = all.map(|(v, _)| *v).collect();
+        values.sort_unstable();
+        values.into()
+    }
+
+    fn place(&self, inst: &Inst) -> Place {
+        Place { func: self.me, loc: inst.loc }
+    }
+}
+
+/// The name by which a struct is known in all units: what it is called and how it looks.
+fn struct_name(module: &Module, ty: TypeId) -> Option<StructName> {
+    match &module.types[ty] {
+        SourceType::Const { of } => struct_name(module, *of),
+        SourceType::Struct { name, size, fields, union: false } => {
+            let members: Vec<String> =
+                fields.iter().map(|f| format!("{}@{}", f.name, f.offset)).collect();
+            Some(format!("{name} {size} {}", members.join(" ")).into())
+        }
+        _ => None,
+    }
+}
+
+fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
+    module.member_at(ty, at).is_some_and(|ty| is_pointer(module, ty))
+}
+
+fn is_pointer(module: &Module, ty: TypeId) -> bool {
+    match &module.types[ty] {
+        SourceType::Pointer { to } => !matches!(module.types[*to], SourceType::Function { .. }),
+        SourceType::Const { of } => is_pointer(module, *of),
+        _ => false,
+    }
+}
+
+/// The struct that a pointer of some type points to.
+fn pointed_to(module: &Module, ty: TypeId) -> Option<StructName> {
+    match module.types[ty] {
+        SourceType::Pointer { to } => struct_name(module, to),
+        SourceType::Const { of } => pointed_to(module, of),
+        _ => None,
+    }
+}
