@@ -18,7 +18,7 @@ use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_contradiction;
 use leakproof_ir::Loc;
 use leakproof_models::Library;
-use leakproof_program::{CallGraph, FuncRef, Program};
+use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,12 +31,15 @@ const ROUNDS: usize = 3;
 /// Questions asked about one allocation site in one function, and in all of the function.
 const MAX_QUERIES_PER_SITE: u64 = 12;
 const MAX_QUERIES: u64 = 60;
+/// Large functions may ask another question for every so many instructions.
+const INSTRUCTIONS_PER_QUERY: u64 = 40;
 
 /// What all components are given.
 pub struct Env<'a> {
     pub program: &'a Program,
     pub calls: &'a CallGraph,
     pub models: &'a Library,
+    pub never_null: &'a NeverNull,
     pub options: &'a Options,
     pub summaries: &'a Summaries,
     pub watched: &'a Watched,
@@ -52,6 +55,7 @@ impl<'a> Env<'a> {
             program: self.program,
             calls: self.calls,
             models: self.models,
+            never_null: self.never_null,
             summary_of,
             recursive,
             budget: self.options.budget,
@@ -366,7 +370,9 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
         let exit = exit_of(exec, &candidate);
         let of_site = asked.entry(site).or_default();
         let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, made, exit));
-        if known || outcome.queries >= MAX_QUERIES {
+        if known
+            || outcome.queries >= MAX_QUERIES.max(outcome.instructions / INSTRUCTIONS_PER_QUERY)
+        {
             if !known {
                 outcome.limited = Some("solver questions".to_owned());
             }

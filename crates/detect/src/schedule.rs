@@ -6,7 +6,7 @@ use crate::inner;
 use crate::store::{Id, Reuse};
 use crate::watched::Watched;
 use leakproof_models::Library;
-use leakproof_program::{CallGraph, FuncRef, Program};
+use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_summary::Summary;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -56,10 +56,12 @@ pub fn run(
 ) -> Vec<Outcome> {
     let summaries = Summaries::new(calls);
     let watched = Watched::new(program, calls, &options.watch);
+    let never_null = NeverNull::of(program, calls);
     let env = component::Env {
         program,
         calls,
         models,
+        never_null: &never_null,
         options,
         summaries: &summaries,
         watched: &watched,

@@ -7,12 +7,14 @@
 mod callgraph;
 mod effects;
 mod link;
+mod never_null;
 mod pointsto;
 mod program;
 pub mod scc;
 
 pub use callgraph::{CallGraph, Targets};
 pub use effects::{EffectSet, Effects, ObjectSet};
+pub use never_null::NeverNull;
 pub use pointsto::{
     Andersen, FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet, SolverStats,
 };

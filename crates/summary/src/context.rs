@@ -2,7 +2,7 @@
 
 use crate::summary::Summary;
 use leakproof_models::Library;
-use leakproof_program::{CallGraph, FuncRef, Program};
+use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Context<'a> {
     pub program: &'a Program,
     pub calls: &'a CallGraph,
     pub models: &'a Library,
+    /// Parameters that no caller passes null for.
+    pub never_null: &'a NeverNull,
     /// The summary of a function of an earlier component, or of an earlier round of this one.
     pub summary_of: &'a (dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync),
     /// The component under analysis, when it is recursive.

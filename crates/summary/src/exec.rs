@@ -580,7 +580,8 @@ impl<'a> Exec<'a> {
     }
 
     fn argument(&mut self, i: u32, bits: u16) -> Term {
-        let info = SymInfo { bits, range: None, nonzero: false, outside: true };
+        let nonzero = self.ctx.never_null.contains(self.me, i);
+        let info = SymInfo { bits, range: None, nonzero, outside: true };
         self.add_symbol(info, SymKind::Arg(i))
     }
 

@@ -269,14 +269,15 @@ impl Exec<'_> {
         self.is_any_out_of_sight(t, lost)
     }
 
-    /// One of several values is out of sight, unless something else is found first.
+    /// One of several values is out of sight, unless something else is found first. One of several
+    /// characters of a text is data, like any of them.
     fn is_any_out_of_sight(&self, t: Term, lost: Marks) -> bool {
         let mut some = false;
         let mut work = vec![t];
         let mut seen = Seen::default();
         while let Some(t) = work.pop() {
             match self.terms.node(t) {
-                Node::Any(_) => return true,
+                Node::Any(items) => return !self.is_data(t, items, lost),
                 Node::Sym(_) if !self.terms.marks(t).within(lost) => return false,
                 Node::Sym(_) => some = true,
                 node if seen.insert(t) => for_each_child(node, |c| work.push(c)),
@@ -284,6 +285,15 @@ impl Exec<'_> {
             }
         }
         some
+    }
+
+    /// Whether one of several numbers is a character that came from somewhere else.
+    fn is_data(&self, t: Term, items: &[Term], lost: Marks) -> bool {
+        let is_seen = |&i: &Term| {
+            let marks = self.terms.marks(i);
+            marks != Marks::NONE && !marks.intersects(lost | Marks::ANY)
+        };
+        self.terms.bits(t) == 8 && items.iter().any(is_seen)
     }
 
     /// Under which condition each object is reachable from outside.

@@ -417,7 +417,9 @@ impl Exec<'_> {
         let met: Vec<(Slot, Term)> =
             state.contents_of(base).filter(|(s, _)| elements.meets(*s)).collect();
         for (slot, old) in met {
-            if self.terms.bits(old) == self.terms.bits(value) {
+            // Members of a union: a number may be there where a pointer is stored now.
+            if self.terms.bits(old) <= self.terms.bits(value) {
+                let old = self.resized(old, self.terms.bits(value));
                 let both = self.terms.any([old, value]);
                 state.mem.insert((base, slot), both);
             }

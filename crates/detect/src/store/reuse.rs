@@ -101,6 +101,8 @@ impl<'a> Reuse<'a> {
 
     fn describe(&self, env: &Env<'_>, round: &Round, f: FuncRef, text: &mut Vec<u8>) -> Option<()> {
         text.extend(self.names.body(f)?);
+        let parameters = 0..env.program.function(f).params.len() as u32;
+        text.extend(parameters.map(|n| u8::from(env.never_null.contains(f, n))));
         text.extend([u8::from(round.last), u8::from(!env.calls.callers_of(f).is_empty())]);
         self.describe_indirect(env, f, text)?;
         let callees = env.calls.callees_of(f);
