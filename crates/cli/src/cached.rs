@@ -12,7 +12,7 @@ use leakproof_findings::{Report, Skipped};
 use leakproof_frontend::cache::Results;
 use leakproof_frontend::{Prepared, Timings};
 use leakproof_models::Library;
-use leakproof_program::Program;
+use leakproof_program::{Program, empty_copies};
 
 /// What an analysis gave, before anything is sorted out for the reader.
 pub struct Analysed {
@@ -59,7 +59,8 @@ fn examined(
     options: &Options,
     ui: &Ui,
 ) -> Result<Analysed> {
-    let loaded = load_prepared(prepared, ui)?;
+    let mut loaded = load_prepared(prepared, ui)?;
+    empty_copies(&mut loaded.modules);
     let (program, linking) = Stage::run("linking", options.meter, || Program::link(loaded.modules));
     let mut examination = examine(&program, models, options, loaded.results.as_ref());
     if let (Some(key), Some(results), true) = (key, &loaded.results, examination.lasting)

@@ -11,6 +11,7 @@ use crate::seen::Seen;
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
+use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -341,7 +342,7 @@ impl Terms {
     /// The addresses from which a value was computed.
     fn collect_addresses(&self, t: Term, found: &mut Vec<Term>) {
         let mut seen = Seen::default();
-        let mut work = vec![t];
+        let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
             if !seen.insert(t) || !self.has_addr(t) {
                 continue;

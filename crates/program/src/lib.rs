@@ -14,6 +14,7 @@ pub mod scc;
 
 pub use callgraph::{CallGraph, Targets};
 pub use effects::{EffectSet, Effects, ObjectSet};
+pub use link::empty_copies;
 pub use never_null::NeverNull;
 pub use pointsto::{
     Andersen, FunctionSet, ObjectId, ObjectKind, Pointee, PointsTo, PtsSet, SolverStats,

@@ -10,8 +10,11 @@
 //! 4. Aliases are definitions of their own name.
 //! 5. What has no definition is `External`, one representative declaration per symbol.
 
+mod copies;
 mod programs;
 mod symbols;
+
+pub use copies::empty_copies;
 
 use crate::{FuncRef, GlobalRef, Target};
 use leakproof_ir::{FuncId, GlobalId, Linkage, Module};

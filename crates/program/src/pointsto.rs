@@ -3,6 +3,7 @@
 mod andersen;
 mod calls;
 mod copy;
+mod functions;
 mod generate;
 mod heap_type;
 mod layout;

@@ -4,6 +4,7 @@
 use crate::exec::Exec;
 use crate::vocabulary::{BaseKind, SymKind, What};
 use leakproof_guard::{Marks, Node, Seen, Sym, SymInfo, Term, for_each_child};
+use smallvec::{SmallVec, smallvec};
 
 pub(crate) const ARGUMENT: Marks = Marks::bit(0);
 /// First contents of globals, of the function's own objects and variables, of what is others'.
@@ -64,7 +65,7 @@ impl Exec<'_> {
     pub(crate) fn symbols_with(&self, t: Term, marks: Marks) -> Vec<Sym> {
         let mut found = Vec::new();
         let mut seen = Seen::default();
-        let mut work = vec![t];
+        let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
             if !self.terms.marks(t).intersects(marks) || !seen.insert(t) {
                 continue;

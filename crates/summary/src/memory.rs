@@ -16,6 +16,7 @@ use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Place, Slot, SymKind, What};
 use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms};
 use leakproof_ir::Loc;
+use smallvec::{SmallVec, smallvec};
 
 /// More alternatives than this for one pointer are not told apart.
 const MAX_LEAVES: usize = 24;
@@ -449,7 +450,7 @@ impl Exec<'_> {
     pub fn all_bases(&mut self, t: Term) -> Vec<Base> {
         let mut found = Vec::new();
         let mut seen = Seen::default();
-        let mut work = vec![t];
+        let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
             match self.terms.node(t) {
                 Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(*base),

@@ -38,7 +38,7 @@ impl Andersen {
         match self.table.get(f, v) {
             Some(Val::Addr(loc)) => SmallVec::from_slice(&[loc]),
             Some(Val::Var(node)) => {
-                let mut all: SmallVec<[Loc; 4]> = self.solver.locations(node).into();
+                let mut all: SmallVec<[Loc; 4]> = self.solver.locations(node).collect();
                 if self.unreached.contains(&f) && !all.contains(&UNKNOWN) {
                     all.push(UNKNOWN);
                 }

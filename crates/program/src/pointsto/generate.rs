@@ -237,6 +237,7 @@ impl<'a> Generator<'a> {
         let obj = self.solver.mem.add(ObjectKind::Function(target), Shape::UNTYPED);
         self.solver.mem.objects[obj as usize].opaque = true;
         let loc = self.solver.mem.base(obj);
+        self.solver.functions.add(loc);
         self.functions.insert(target, loc);
         loc
     }

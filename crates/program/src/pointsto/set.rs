@@ -34,6 +34,22 @@ impl Bitmap {
         added
     }
 
+    /// The words of a page of the location space.
+    fn page(&self, page: usize) -> &Page {
+        match self.index.get(page) {
+            Some(&at) if at != 0 => &self.pages[at as usize - 1],
+            _ => &[0; PAGE],
+        }
+    }
+
+    fn is_subset(&self, other: &Bitmap) -> bool {
+        let used = self.index.iter().enumerate().filter(|(_, at)| **at != 0);
+        used.into_iter().all(|(page, &at)| {
+            let own = &self.pages[at as usize - 1];
+            own.iter().zip(other.page(page)).all(|(a, b)| a & !b == 0)
+        })
+    }
+
     fn remove(&mut self, loc: u32) {
         let (page, word, bit) = split(loc);
         if let Some(at) = self.index.get(page).filter(|at| **at != 0) {
@@ -102,6 +118,14 @@ impl LocSet {
         }
     }
 
+    /// Whether all of it is certainly in `other`; told without looking at each when both are large.
+    pub fn is_known_subset(&self, other: &LocSet) -> bool {
+        match (&self.bitmap, &other.bitmap) {
+            (Some(own), Some(other)) => own.is_subset(other),
+            _ => false,
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.log.len()
     }
@@ -136,5 +160,17 @@ mod tests {
         }
         assert_eq!(set.as_slice(), locs);
         assert!(!set.insert(37) && set.insert(38) && set.insert(1 << 20));
+    }
+
+    #[test]
+    fn large_subsets_are_known() {
+        let of = |locs: std::ops::Range<u32>| {
+            let mut set = LocSet::default();
+            locs.for_each(|loc| assert!(set.insert(loc * 100)));
+            set
+        };
+        assert!(of(3..40).is_known_subset(&of(0..50)));
+        assert!(!of(3..60).is_known_subset(&of(0..50)));
+        assert!(!of(0..50).is_known_subset(&of(3..40)));
     }
 }

@@ -5,10 +5,12 @@
 //! edges as its set grows. A wave: merge cycles, push differences along edges in topological order,
 //! then let the grown pointers create edges. Repeated until nothing changes.
 //! Invariant between waves: every element before a node's `pushed` cursor is in all its successors,
-//! every element before `seen` went through all its constraints.
+//! every element before `seen` went through all its constraints. Functions are not in the log: they have sets of
+//! their own, and in the place of cursors the sets that were pushed and seen.
 
 use super::ObjectKind;
 use super::copy::ByteCopy;
+use super::functions::{FunctionSetId, FunctionSets};
 use super::layout::LayoutId;
 use super::memory::Classes;
 use super::object::{Loc, Obj, Objects, Shape, UNKNOWN};
@@ -27,6 +29,9 @@ const MAX_SET: usize = 2048;
 
 /// A set with `UNKNOWN` keeps the names of escaped objects while it is not larger than this.
 const MAX_NAMED: usize = 16;
+
+/// Cycles are looked for again when the edges have grown by one in so many.
+const NEW_EDGES: usize = 200;
 
 /// What a pointer operand is, before solving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,26 +68,42 @@ struct Node {
     pushed: u32,
     /// Prefix of `set` that all uses have seen.
     seen: u32,
+    functions: FunctionSetId,
+    functions_pushed: FunctionSetId,
+    functions_seen: FunctionSetId,
     /// Holds `UNKNOWN`: then escaped objects are meant already, and are left out.
     unknown: bool,
     /// Grew beyond `MAX_SET`.
     wide: bool,
-    /// Size of `set` and count of escapes when it was narrowed last.
+    /// Length of `set` and count of escapes when it was narrowed last.
     narrowed: (u32, u32),
     successors: Vec<NodeId>,
     uses: Option<Box<Uses>>,
 }
 
 impl Node {
+    fn size(&self, functions: &FunctionSets) -> usize {
+        self.set.len() + functions.len(self.functions)
+    }
+
     /// It is too large to name objects that `UNKNOWN` stands for.
-    fn absorbs(&self) -> bool {
-        self.unknown && self.set.len() > MAX_NAMED
+    fn absorbs(&self, functions: &FunctionSets) -> bool {
+        self.unknown && self.size(functions) > MAX_NAMED
+    }
+
+    fn is_pushed(&self) -> bool {
+        self.pushed as usize == self.set.len() && self.functions_pushed == self.functions
+    }
+
+    fn is_seen(&self) -> bool {
+        self.seen as usize == self.set.len() && self.functions_seen == self.functions
     }
 }
 
 pub(super) struct Solver {
     pub mem: Objects,
     pub classes: Classes,
+    pub functions: FunctionSets,
     pub copies: Vec<ByteCopy>,
     /// How many pairs of places were copied between.
     pub pairs: u64,
@@ -90,6 +111,10 @@ pub(super) struct Solver {
     /// Union-find parents.
     parent: Vec<NodeId>,
     edges: FxHashSet<u64>,
+    /// Nodes, sources first; how many nodes are in it, and of how many edges it knows.
+    order: Vec<NodeId>,
+    ordered_nodes: usize,
+    ordered_edges: usize,
     /// Nodes with elements that are not pushed or not seen.
     dirty: Vec<NodeId>,
     is_dirty: Vec<bool>,
@@ -123,11 +148,15 @@ impl Solver {
         let mut solver = Solver {
             mem: Objects::default(),
             classes: Classes::default(),
+            functions: FunctionSets::new(),
             copies: Vec::new(),
             pairs: 0,
             nodes: Vec::new(),
             parent: Vec::new(),
             edges: FxHashSet::default(),
+            order: Vec::new(),
+            ordered_nodes: 0,
+            ordered_edges: 0,
             dirty: Vec::new(),
             is_dirty: Vec::new(),
             escape: 0,
@@ -173,8 +202,9 @@ impl Solver {
         node
     }
 
-    pub fn locations(&self, node: NodeId) -> &[Loc] {
-        self.nodes[self.find_shared(node) as usize].set.as_slice()
+    pub fn locations(&self, node: NodeId) -> impl Iterator<Item = Loc> {
+        let n = &self.nodes[self.find_shared(node) as usize];
+        n.set.as_slice().iter().copied().chain(self.functions.list(n.functions))
     }
 
     fn mark(&mut self, node: NodeId) {
@@ -186,6 +216,9 @@ impl Solver {
     /// `node ∋ loc`
     pub fn insert(&mut self, node: NodeId, loc: Loc) {
         let node = self.find(node);
+        if let Some(function) = self.functions.only(loc) {
+            return self.push_functions(node, function);
+        }
         let n = &mut self.nodes[node as usize];
         if n.unknown && self.mem.escaped[loc as usize] {
             return;
@@ -197,9 +230,20 @@ impl Solver {
         }
     }
 
+    /// Puts functions into the set of a representative.
+    fn push_functions(&mut self, node: NodeId, functions: FunctionSetId) {
+        let known = self.nodes[node as usize].functions;
+        let union = self.functions.union(known, functions);
+        if union != known {
+            self.nodes[node as usize].functions = union;
+            self.mark(node);
+            self.note_width(node);
+        }
+    }
+
     fn note_width(&mut self, node: NodeId) {
         let n = &mut self.nodes[node as usize];
-        if n.set.len() > MAX_SET && !n.wide {
+        if n.size(&self.functions) > MAX_SET && !n.wide {
             n.wide = true;
             self.wide.push(node);
         }
@@ -212,10 +256,16 @@ impl Solver {
             return;
         }
         self.nodes[src as usize].successors.push(dst);
-        let pushed = self.nodes[src as usize].pushed as usize;
+        self.push_pushed(src, dst);
+    }
+
+    /// Gives a new successor what the others have.
+    fn push_pushed(&mut self, src: NodeId, dst: NodeId) {
+        let Node { pushed, functions_pushed, .. } = self.nodes[src as usize];
         if pushed > 0 {
-            self.push_range(src, dst, 0, pushed);
+            self.push_range(src, dst, 0, pushed as usize);
         }
+        self.push_functions(dst, functions_pushed);
     }
 
     pub fn flow(&mut self, src: Val, dst: NodeId) {
@@ -229,6 +279,11 @@ impl Solver {
     /// Puts a range of `src`'s log into `dst`.
     fn push_range(&mut self, src: NodeId, dst: NodeId, from: usize, to: usize) {
         let log = std::mem::take(&mut self.nodes[src as usize].set);
+        // Merging and new edges push whole sets again, to where most of them are already.
+        if from == 0 && log.is_known_subset(&self.nodes[dst as usize].set) {
+            self.nodes[src as usize].set = log;
+            return;
+        }
         let target = &mut self.nodes[dst as usize];
         let before = target.set.len();
         for &loc in &log.as_slice()[from..to] {
@@ -259,12 +314,15 @@ impl Solver {
     ) {
         let node = self.find(node);
         add(self.uses(node));
-        let seen = self.nodes[node as usize].seen as usize;
-        for i in 0..seen {
+        let Node { seen, functions_seen, .. } = self.nodes[node as usize];
+        for i in 0..seen as usize {
             let loc = self.nodes[node as usize].set.as_slice()[i];
             each(self, loc);
         }
-        if self.nodes[node as usize].set.len() > seen {
+        for function in self.functions.list(functions_seen) {
+            each(self, function);
+        }
+        if !self.nodes[node as usize].is_seen() {
             self.mark(node);
         }
     }
@@ -358,10 +416,10 @@ impl Solver {
     /// One wave. Afterwards `resolved_calls` and `escaped_objects` may ask for more constraints.
     pub fn wave(&mut self) {
         self.stats.waves += 1;
-        let order = self.merge_cycles();
+        self.bring_in_order();
         // After merging, which joins sets, and before all that are left are pushed along.
         self.narrow();
-        self.push_all(&order);
+        self.push_all();
         self.use_all();
         self.merge_crowds();
         self.widen();
@@ -386,11 +444,23 @@ impl Solver {
         let keep = |loc: Loc| loc == UNKNOWN || !escaped[loc as usize];
         for (id, n) in self.nodes.iter_mut().enumerate() {
             let state = (n.set.len() as u32, self.mem.escapes);
-            if n.absorbs() && id != sink as usize && n.narrowed != state {
+            if n.absorbs(&self.functions) && id != sink as usize && n.narrowed != state {
                 n.set.retain([&mut n.pushed, &mut n.seen], keep);
                 n.narrowed = (n.set.len() as u32, self.mem.escapes);
             }
         }
+    }
+
+    /// Merges cycles and orders the nodes. Where hardly an edge is new, the old order does: the last
+    /// waves of many change a few sets each.
+    fn bring_in_order(&mut self) {
+        if (self.edges.len() - self.ordered_edges) * NEW_EDGES >= self.edges.len() {
+            self.ordered_edges = self.edges.len();
+            self.order = self.merge_cycles();
+        } else {
+            self.order.extend(self.ordered_nodes as NodeId..self.nodes.len() as NodeId);
+        }
+        self.ordered_nodes = self.nodes.len();
     }
 
     /// Merges strongly connected nodes. Returns representatives, sources first.
@@ -431,17 +501,17 @@ impl Solver {
         if a == b {
             return;
         }
-        let larger = self.nodes[b as usize].set.len() > self.nodes[a as usize].set.len();
+        let size = |n: NodeId| self.nodes[n as usize].size(&self.functions);
+        let larger = size(b) > size(a);
         let (a, b) = if larger { (b, a) } else { (a, b) };
         let gone = std::mem::take(&mut self.nodes[b as usize]);
         self.parent[b as usize] = a;
         // What went to the successors of `a` already has yet to go to those of `b`. What `b` holds
         // comes behind the cursors of `a` and goes to all.
-        let pushed = self.nodes[a as usize].pushed as usize;
         for &next in &gone.successors {
             let next = self.find(next);
-            if next != a && pushed > 0 {
-                self.push_range(a, next, 0, pushed);
+            if next != a {
+                self.push_pushed(a, next);
             }
         }
         let node = &mut self.nodes[a as usize];
@@ -452,28 +522,32 @@ impl Solver {
         node.wide |= gone.wide;
         node.successors.extend(gone.successors);
         if let Some(uses) = gone.uses {
-            node.seen = 0;
+            (node.seen, node.functions_seen) = (0, FunctionSetId::EMPTY);
             node.uses.get_or_insert_default().extend(*uses);
         }
+        node.functions = self.functions.union(node.functions, gone.functions);
         self.mark(a);
         self.note_width(a);
     }
 
-    fn push_all(&mut self, order: &[NodeId]) {
-        for &node in order {
-            let (from, to) = self.unpushed(node);
-            if from == to {
+    fn push_all(&mut self) {
+        for i in 0..self.order.len() {
+            let node = self.order[i];
+            if self.nodes[node as usize].is_pushed() {
                 continue;
             }
+            let (from, to) = self.unpushed(node);
+            let functions = self.nodes[node as usize].functions;
             let successors = std::mem::take(&mut self.nodes[node as usize].successors);
             for &next in &successors {
                 let next = self.find(next);
                 if next != node {
                     self.push_range(node, next, from, to);
+                    self.push_functions(next, functions);
                 }
             }
-            self.nodes[node as usize].successors = successors;
-            self.nodes[node as usize].pushed = to as u32;
+            let n = &mut self.nodes[node as usize];
+            (n.successors, n.pushed, n.functions_pushed) = (successors, to as u32, functions);
         }
     }
 
@@ -492,7 +566,7 @@ impl Solver {
             }
             self.use_new(node);
             let n = &self.nodes[node as usize];
-            if (n.pushed as usize) < n.set.len() || (n.seen as usize) < n.set.len() {
+            if !n.is_pushed() || !n.is_seen() {
                 self.mark(node);
             }
         }
@@ -537,8 +611,9 @@ impl Solver {
         let from = self.nodes[node as usize].seen as usize;
         let fresh: Vec<Loc> = self.nodes[node as usize].set.as_slice()[from..].to_vec();
         self.nodes[node as usize].seen += fresh.len() as u32;
+        let functions = self.new_functions(node);
         if node == self.find(self.escape) {
-            fresh.iter().for_each(|&loc| self.escape_loc(loc));
+            fresh.iter().chain(&functions).for_each(|&loc| self.escape_loc(loc));
         }
         let Some(uses) = self.nodes[node as usize].uses.take() else { return };
         let dereferenced = uses.loads.len() + uses.stores.len() + uses.copies.len() > 0;
@@ -546,15 +621,38 @@ impl Solver {
             self.crowded.push(node);
         }
         for &loc in &fresh {
-            let meant = self.nodes[node as usize].absorbs() && self.mem.escaped[loc as usize];
+            let meant = self.mem.escaped[loc as usize]
+                && self.nodes[node as usize].absorbs(&self.functions);
             if !meant {
                 self.use_one(&uses, loc);
             }
+        }
+        if !functions.is_empty() {
+            self.use_functions(node, &uses, &functions);
         }
         // A use may have added to this very node meanwhile.
         match &mut self.nodes[node as usize].uses {
             slot @ None => *slot = Some(uses),
             Some(added) => added.extend(*uses),
+        }
+    }
+
+    /// The functions that uses of `node` have not seen; from now on they have.
+    fn new_functions(&mut self, node: NodeId) -> Vec<Loc> {
+        let n = &mut self.nodes[node as usize];
+        let seen = std::mem::replace(&mut n.functions_seen, n.functions);
+        self.functions.difference(n.functions, seen)
+    }
+
+    /// What `use_one` would do with each of them: they hold nothing, and a step stays where it is.
+    fn use_functions(&mut self, node: NodeId, uses: &Uses, fresh: &[Loc]) {
+        let all = self.nodes[node as usize].functions_seen;
+        for &(_, dst) in &uses.steps {
+            let dst = self.find(dst);
+            self.push_functions(dst, all);
+        }
+        for &loc in fresh {
+            self.resolved_calls.extend(uses.calls.iter().map(|&call| (call, loc)));
         }
     }
 
@@ -594,7 +692,7 @@ impl Solver {
         self.stats.edges = self.edges.len();
         self.stats.objects = self.mem.objects.len();
         self.stats.locations = self.mem.locs.len();
-        self.stats.elements = self.nodes.iter().map(|n| n.set.len()).sum();
-        debug_assert!(self.nodes.iter().all(|n| n.pushed as usize == n.set.len()));
+        self.stats.elements = self.nodes.iter().map(|n| n.size(&self.functions)).sum();
+        debug_assert!(self.nodes.iter().all(Node::is_pushed));
     }
 }
