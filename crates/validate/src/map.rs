@@ -90,8 +90,13 @@ impl ProgramMap {
     pub fn successor(&self, id: u32, taken: u32) -> Option<Block> {
         let block = self.branch_block(id)?;
         let number = *self.block(block).successors.get(taken as usize)?;
+        Some(self.sibling(block, number))
+    }
+
+    /// The block with this number in the function of `block`.
+    pub fn sibling(&self, block: Block, number: u32) -> Block {
         let (u, f, _) = self.places[block as usize];
-        Some(self.first[u as usize][f as usize] + number)
+        self.first[u as usize][f as usize] + number
     }
 
     fn connect(&mut self) {

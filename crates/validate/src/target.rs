@@ -73,7 +73,12 @@ pub fn resolve(
         target.sites.push(calls.iter().map(|(_, id)| *id).collect());
     }
     for step in &warning.branches {
-        target.path.push(element(map, step)?);
+        match element(map, step) {
+            Ok(element) => target.path.push(element),
+            // Both sides may lie on the line; then the step says nothing.
+            Err(_) if step.direction == Direction::SameLine => {}
+            Err(rejection) => return Err(rejection),
+        }
     }
     let leak = &warning.leak;
     target.point_blocks = blocks_on(map, &leak.file, leak.line);
@@ -171,6 +176,7 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
     }
     let edges = match step.direction {
         Direction::Line(line) => edges_to_line(map, &group, line),
+        Direction::SameLine => edges_that_stay(map, &group, step.at.line),
         Direction::Condition(side) => edges_of_condition(map, &group, side),
     };
     if edges.is_empty() {
@@ -179,6 +185,7 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
     let side = match step.direction {
         Direction::Condition(side) => side.to_string(),
         Direction::Line(line) => format!("to line {line}"),
+        Direction::SameLine => "on the same line".to_owned(),
     };
     Ok(PathElement { edges, place: place(&step.at), side })
 }
@@ -198,9 +205,27 @@ fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {
 
 /// Edges whose goal starts on the line, looking through blocks that have no line of their own.
 fn edges_to_line(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u32)> {
-    let starts = |block: Block| map.block(block).lines.first().map(|l| l.line);
-    let hits = |e: &&(u32, u32, Block)| starts(e.2) == Some(line);
+    let hits = |e: &&(u32, u32, Block)| first_line(map, e.2) == Some(line);
     edges(map, group).iter().filter(hits).map(|(id, taken, _)| (*id, *taken)).collect()
+}
+
+/// Edges to the line itself; none when no edge leads away from it.
+fn edges_that_stay(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u32)> {
+    let stay = edges_to_line(map, group, line);
+    if stay.len() < edges(map, group).len() { stay } else { Vec::new() }
+}
+
+/// The line where a block starts; one without any is passed through.
+fn first_line(map: &ProgramMap, mut block: Block) -> Option<u32> {
+    for _ in 0..4 {
+        let here = map.block(block);
+        if let Some(position) = here.lines.first() {
+            return Some(position.line);
+        }
+        let [next] = here.successors.as_slice() else { return None };
+        block = map.sibling(block, *next);
+    }
+    None
 }
 
 /// Names that the compiler gives to the block where a true condition goes.
