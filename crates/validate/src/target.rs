@@ -170,9 +170,8 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
         })
     };
     let mut group: Vec<Block> = map.blocks().filter(here).collect();
-    let column = |b: &Block| map.block(*b).branch.as_ref().map_or(0, |x| x.at.column);
-    if step.at.column != 0 && group.iter().any(|b| column(b) == step.at.column) {
-        group.retain(|b| column(b) == step.at.column);
+    if step.at.column != 0 {
+        group = condition_at(map, &group, step.at.column);
     }
     let edges = match step.direction {
         Direction::Line(line) => edges_to_line(map, &group, line),
@@ -188,6 +187,32 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
         Direction::SameLine => "on the same line".to_owned(),
     };
     Ok(PathElement { edges, place: place(&step.at), side })
+}
+
+/// Of the branches on a line those of the condition at a column, or behind the word there (`if`, say): the
+/// first from it on, and the parts that `&&` and `||` join to it.
+fn condition_at(map: &ProgramMap, line: &[Block], column: u32) -> Vec<Block> {
+    let column_of = |b: &Block| map.block(*b).branch.as_ref().map_or(0, |x| x.at.column);
+    let exact: Vec<Block> = line.iter().filter(|b| column_of(b) == column).copied().collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let behind = line.iter().filter(|b| column_of(b) > column);
+    let Some(first) = behind.min_by_key(|b| column_of(b)) else { return line.to_vec() };
+    let mut group = vec![*first];
+    let mut next = 0;
+    while let Some(&block) = group.get(next) {
+        for number in &map.block(block).successors {
+            let part = map.sibling(block, *number);
+            let name = &map.block(part).name;
+            let is_part = name.starts_with("land.") || name.starts_with("lor.");
+            if is_part && line.contains(&part) && !group.contains(&part) {
+                group.push(part);
+            }
+        }
+        next += 1;
+    }
+    group
 }
 
 fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {
