@@ -16,7 +16,13 @@ pub fn become_program(folder: &OsStr, program: &OsStr, arguments: &[OsString]) -
         Ok(folder) => folder,
         Err(error) => return error.into(),
     };
-    let walls = Walls { cpu_seconds: 60, file_mib: 256, memory_mib: 0, folder: folder.as_ptr() };
+    let walls = Walls {
+        cpu_seconds: 60,
+        file_mib: 256,
+        memory_mib: 0,
+        folder: folder.as_ptr(),
+        network: true,
+    };
     limit(&walls);
     isolate(&walls);
     Command::new(program).args(arguments).exec()

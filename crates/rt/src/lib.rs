@@ -20,6 +20,7 @@ pub mod compute;
 pub mod confine;
 #[cfg(feature = "map")]
 pub mod map;
+mod network;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod sandbox;

@@ -5,6 +5,7 @@
 //! program. Each measure is taken where the kernel has it; a kernel without one runs the program with the
 //! rest. All of them are inherited by whatever the program starts.
 
+use crate::network;
 use core::ffi::{c_char, c_int, c_long};
 
 unsafe extern "C" {
@@ -18,8 +19,10 @@ pub struct Walls {
     pub file_mib: u32,
     /// Address space; zero: no limit, as sanitizers need.
     pub memory_mib: u32,
-    /// The only folder where files may change: terminated, and alive while `enter` runs.
+    /// The only folder where files may change: terminated, and alive while `isolate` runs.
     pub folder: *const c_char,
+    /// Whether the program uses sockets, and needs a network of its own for them: that costs time.
+    pub network: bool,
 }
 
 /// Numbers of system calls on x86-64.
@@ -64,8 +67,9 @@ pub fn limit(walls: &Walls) {
 /// Closes this process and its children in, for good.
 pub fn isolate(walls: &Walls) {
     leave_terminal();
+    let has_network = walls.network && network::enter();
     keep_writes_inside(walls.folder);
-    filter_calls();
+    filter_calls(has_network);
 }
 
 #[repr(C)]
@@ -236,8 +240,9 @@ impl Steps {
     }
 }
 
-/// No sockets but local ones, no signals but to itself and its group, and the lists above.
-fn filter_calls() {
+/// No sockets but local ones unless there is a network with nobody else in it, no signals but to
+/// itself and its group, and the lists above.
+fn filter_calls(has_network: bool) {
     const SOCKET: u32 = 41;
     const LOCAL: u32 = 1;
     const KILL: u32 = 62;
@@ -256,7 +261,9 @@ fn filter_calls() {
     list.push(RETURN, 0, 0, DENY);
     list.all(PRETENDED, PRETEND);
     list.all(REFUSED, REFUSE);
-    list.only_with(SOCKET, [LOCAL, LOCAL]);
+    if !has_network {
+        list.only_with(SOCKET, [LOCAL, LOCAL]);
+    }
     list.only_with(KILL, [me, 0]);
     list.push(RETURN, 0, 0, ALLOW);
     let program = Program { length: list.count as u16, filter: list.steps.as_ptr() };

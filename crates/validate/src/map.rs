@@ -81,6 +81,12 @@ impl ProgramMap {
         cases.into_iter().flatten().flatten().copied().collect()
     }
 
+    /// Whether the program calls a function of this name.
+    pub fn calls_any(&self, name: &str) -> bool {
+        let calls = self.blocks().flat_map(|b| &self.block(b).calls);
+        calls.into_iter().any(|c| c.callee.as_deref() == Some(name))
+    }
+
     /// The block that a call is in.
     pub fn call_block(&self, id: u32) -> Option<Block> {
         self.calls.get(&id).copied()

@@ -35,11 +35,14 @@ pub struct RunOptions {
     /// Whether expressions are followed; without, runs only track objects.
     pub symbolic: bool,
     pub tracked: bool,
+    /// Whether the program uses sockets.
+    pub network: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { limits: RunLimits::default(), faults: true, symbolic: true, tracked: true }
+        let limits = RunLimits::default();
+        Self { limits, faults: true, symbolic: true, tracked: true, network: false }
     }
 }
 
@@ -66,6 +69,7 @@ impl Runner {
             (options.faults, switch::FAULTS),
             (options.symbolic, switch::SYMBOLIC),
             (options.tracked, switch::TRACK),
+            (options.network, switch::NETWORK),
         ] {
             switches |= if wanted { bit } else { 0 };
         }
@@ -144,6 +148,14 @@ fn is_runnable(id: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
 }
 
+/// Whether a process waits for somebody to connect. Nobody will: it is alone in its network.
+fn waits_for_nobody(id: u32) -> bool {
+    const ACCEPT: &str = "43 ";
+    const ACCEPT4: &str = "288 ";
+    let call = std::fs::read_to_string(format!("/proc/{id}/syscall")).unwrap_or_default();
+    call.starts_with(ACCEPT) || call.starts_with(ACCEPT4)
+}
+
 /// Time after which a run is long, and is looked at for processes that it starts without end.
 const LONG: Duration = Duration::from_millis(100);
 
@@ -159,7 +171,7 @@ pub(crate) fn finish(command: &mut Command, wall: Duration) -> std::io::Result<O
     let mut next_look = LONG;
     while status.is_none() && may_wait(start.elapsed()) {
         if start.elapsed() > next_look {
-            if cancel::is_crowded() {
+            if cancel::is_crowded() || waits_for_nobody(id) {
                 break;
             }
             next_look = start.elapsed() + LONG;

@@ -91,7 +91,9 @@ impl Validator {
             Ok(target) => target,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        let runner = Runner::new(&self.built.executable, self.options.run)?;
+        let network = self.built.map.calls_any("socket");
+        let options = RunOptions { network, ..self.options.run };
+        let runner = Runner::new(&self.built.executable, options)?;
         let harness = self.program.harness.as_ref();
         let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);

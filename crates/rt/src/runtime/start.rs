@@ -93,6 +93,7 @@ fn enter_sandbox() {
         file_mib: c.file_mib,
         memory_mib: c.memory_mib,
         folder: c.scratch.as_ptr().cast(),
+        network: config::is_on(switch::NETWORK),
     };
     sandbox::limit(&walls);
     if config::is_on(switch::ISOLATE) {
