@@ -225,12 +225,12 @@ fn a_failure_on_one_line_is_not_taken_for_granted() {
          \x20   free(q);\n    if (n == 4711)\n        return 2;\n    free(p);\n    return 0;\n}\n\
          int main(int argc, char **argv)\n{\n    return argc > 1 ? work(atoi(argv[1])) : 0;\n}\n",
     );
-    let run = sandbox.run(["validate", "a.c", "--no-faults", "--format", "json"]);
+    let run = sandbox.run(["validate", "a.c", "--budget", "10", "--no-faults", "--format", "json"]);
     let report = json_of(&run);
     let leaks = report["leaks"].as_array().unwrap().iter();
     let found = leaks.clone().find(|l| l["leak"]["line"] == 8).unwrap();
     assert_eq!(found["validation"]["on_path"], 0, "{found}");
-    let run = sandbox.run(["validate", "a.c", "--format", "json"]);
+    let run = sandbox.run(["validate", "a.c", "--budget", "10", "--format", "json"]);
     let report = json_of(&run);
     let leaks = report["leaks"].as_array().unwrap().iter();
     let found = leaks.clone().find(|l| l["leak"]["line"] == 8).unwrap();

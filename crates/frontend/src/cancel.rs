@@ -37,9 +37,7 @@ pub fn interrupt() {
             end_tree(child);
             end_own_group(child);
         }
-    });
-    end_adopted();
-    with_live(|live| {
+        end_adopted();
         for path in &live.temporaries {
             remove(path);
         }
@@ -52,7 +50,7 @@ fn end_adopted() {
     let own = getpgrp().as_raw_nonzero().get().unsigned_abs();
     for _ in 0..ROUNDS {
         let mut left = processes::descendants(std::process::id());
-        left.retain(|p| p.group != own);
+        left.retain(|p| p.group != own && !p.is_over);
         if left.is_empty() {
             return;
         }

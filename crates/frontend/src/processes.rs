@@ -8,14 +8,17 @@ pub struct Process {
     pub id: u32,
     parent: u32,
     pub group: u32,
+    /// It has ended, and nobody has waited for it yet.
+    pub is_over: bool,
 }
 
 /// `pid (name) state parent group ...`; the name may hold anything, also parentheses.
 fn parsed(stat: &str) -> Option<Process> {
     let id = stat.split_whitespace().next()?.parse().ok()?;
-    let mut rest = stat.rsplit(')').next()?.split_whitespace().skip(1);
+    let mut rest = stat.rsplit_once(')')?.1.split_whitespace();
+    let is_over = rest.next()? == "Z";
     let mut number = || rest.next()?.parse().ok();
-    Some(Process { id, parent: number()?, group: number()? })
+    Some(Process { id, parent: number()?, group: number()?, is_over })
 }
 
 fn all() -> Vec<Process> {
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn names_may_hold_anything() {
-        let expected = Process { id: 7, parent: 3, group: 5 };
+        let expected = Process { id: 7, parent: 3, group: 5, is_over: false };
         assert_eq!(parsed("7 (a) b) S 3 5 5 0 -1"), Some(expected));
         assert_eq!(parsed("7 (cut"), None);
     }
