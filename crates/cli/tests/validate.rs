@@ -186,6 +186,57 @@ fn sarif_of_the_clang_that_is_here() {
     assert_must_leak(&sandbox.run(["validate", "a.c", "--from", "c.sarif"]));
 }
 
+/// Several conditions on one line: the columns tell which is meant.
+#[test]
+fn sarif_with_columns() {
+    let program = "#include <stdlib.h>\n#include <unistd.h>\nint main(int argc, char **argv)\n{\n\
+        int o, v = 0;\nwhile ((o = getopt(argc, argv, \"vn:\")) != -1) \
+        { if (o == 'v') v = 1; if (o == 'n') v = atoi(optarg); }\n\
+        if (v != 9) return 0;\nchar *p = malloc(4);\nif (!p) return 1;\n\
+        if (optind < argc) return 2;\nfree(p);\nreturn 0;\n}\n";
+    let sandbox = Sandbox::new();
+    sandbox.write("a.c", program);
+    let step = |line, column, said| {
+        let mut place = place(line, said);
+        place["physicalLocation"]["region"]["startColumn"] = json!(column);
+        place
+    };
+    let column = |text: &str| program.lines().nth(5).unwrap().find(text).unwrap() + 1;
+    let steps = [
+        step(6, column("if (o == 'v')"), "Taking false branch"),
+        step(6, column("if (o == 'n')"), "Taking true branch"),
+        step(7, 1, "Taking false branch"),
+        step(8, 11, "Memory is allocated"),
+        step(10, 1, "Taking true branch"),
+    ];
+    let report = sarif("unix.Malloc", "Potential leak of memory pointed to by 'p'", &steps);
+    sandbox.write("c.sarif", report.replace("\"startLine\":8}", "\"startLine\":10}"));
+    assert_must_leak(&sandbox.run(["validate", "a.c", "--budget", "20", "--from", "c.sarif"]));
+}
+
+/// What goes on on its own line is part of the path all the same.
+#[test]
+fn a_failure_on_one_line_is_not_taken_for_granted() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "a.c",
+        "#include <stdlib.h>\nstatic int work(int n)\n{\n    char *p = malloc(8), *q;\n\
+         \x20   if (!p)\n        return 1;\n    q = malloc(8);\n    if (!q) return 1;\n\
+         \x20   free(q);\n    if (n == 4711)\n        return 2;\n    free(p);\n    return 0;\n}\n\
+         int main(int argc, char **argv)\n{\n    return argc > 1 ? work(atoi(argv[1])) : 0;\n}\n",
+    );
+    let run = sandbox.run(["validate", "a.c", "--budget", "10", "--no-faults", "--format", "json"]);
+    let report = json_of(&run);
+    let leaks = report["leaks"].as_array().unwrap().iter();
+    let found = leaks.clone().find(|l| l["leak"]["line"] == 8).unwrap();
+    assert_eq!(found["validation"]["on_path"], 0, "{found}");
+    let run = sandbox.run(["validate", "a.c", "--budget", "10", "--format", "json"]);
+    let report = json_of(&run);
+    let leaks = report["leaks"].as_array().unwrap().iter();
+    let found = leaks.clone().find(|l| l["leak"]["line"] == 8).unwrap();
+    assert!(found["validation"]["on_path"].as_u64() > Some(0), "{found}");
+}
+
 #[test]
 fn reports_of_gcc_cppcheck_and_infer() {
     let sandbox = sandbox();

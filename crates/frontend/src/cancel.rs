@@ -4,13 +4,15 @@
 //! a temporary file comes into being only under the lock and never after `interrupt`; `interrupt`
 //! returns only when all children were told to end and all temporary files are removed.
 
-use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
+use crate::processes;
+use rustix::process::{Pid, WaitOptions, getpgid, getpgrp, getpid, set_child_subreaper, waitpid};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 #[derive(Default)]
 struct Live {
@@ -35,12 +37,30 @@ pub fn interrupt() {
             end_tree(child);
             end_own_group(child);
         }
+        end_adopted();
         for path in &live.temporaries {
             remove(path);
         }
         live.temporaries.clear();
     });
 }
+
+/// Ends what has left its group, and what that leaves behind in turn.
+fn end_adopted() {
+    let own = getpgrp().as_raw_nonzero().get().unsigned_abs();
+    for _ in 0..ROUNDS {
+        let mut left = processes::descendants(std::process::id());
+        left.retain(|p| p.group != own && !p.is_over);
+        if left.is_empty() {
+            return;
+        }
+        left.iter().for_each(|p| processes::end(p.id));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Looks at what is left before an interruption gives up on processes that do not end.
+const ROUNDS: u32 = 100;
 
 /// Whether `interrupt` was called.
 pub fn is_interrupted() -> bool {
@@ -55,12 +75,10 @@ fn remove(path: &Path) {
 }
 
 fn end_tree(root: u32) {
-    for pid in descendants(root).into_iter().chain([root]) {
-        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-            // It may have ended by itself in the meantime.
-            kill_process(pid, Signal::TERM).unwrap_or(());
-        }
+    for process in processes::descendants(root) {
+        processes::ask_to_end(process.id);
     }
+    processes::ask_to_end(root);
 }
 
 /// A child that was made to lead a group is a program of the user's that may refuse to end, and whose own
@@ -68,31 +86,47 @@ fn end_tree(root: u32) {
 fn end_own_group(child: u32) {
     let Some(pid) = i32::try_from(child).ok().and_then(Pid::from_raw) else { return };
     if getpgid(Some(pid)) == Ok(pid) {
-        kill_process_group(pid, Signal::KILL).unwrap_or(());
+        processes::end_group(child);
     }
 }
 
-/// The processes that `root` started, and those that they started, from `/proc`.
-fn descendants(root: u32) -> Vec<u32> {
-    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(|pid| Some((pid, parent_of(pid)?)))
-        .collect();
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(parents.iter().filter(|(_, p)| *p == parent).map(|(pid, _)| *pid));
-        next += 1;
-    }
-    found.split_off(1)
+/// From now on this process becomes the parent of whatever its descendants leave behind, so that
+/// `end_orphans` finds it. Not before a watched build is over: what that leaves is the user's.
+pub fn adopt_orphans() {
+    // A kernel without it leaves them to the first process, as before.
+    set_child_subreaper(Some(getpid())).unwrap_or(());
 }
 
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // `pid (name) state ppid ...`; the name may hold anything, also parentheses.
-    stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
+/// Ends adopted processes, and those that they leave when they end. What leads no group and is in
+/// ours was started by us.
+fn end_orphans() {
+    let own = getpgrp().as_raw_nonzero().get().unsigned_abs();
+    loop {
+        // Under the lock, so that no child is taken for an orphan while it is being started.
+        let orphans = with_live(|live| {
+            let mut all = processes::own_children();
+            all.retain(|p| p.group != own && !live.children.contains(&p.id));
+            all
+        });
+        for orphan in &orphans {
+            processes::end_group(orphan.group);
+            processes::end(orphan.id);
+            let pid = i32::try_from(orphan.id).ok().and_then(Pid::from_raw);
+            // Somebody else may have waited for it.
+            waitpid(pid, WaitOptions::empty()).ok();
+        }
+        if orphans.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Processes that validated programs may have at a time, all together.
+const MANY: usize = 300;
+
+/// Whether there are so many processes below this one that something has to end.
+pub fn is_crowded() -> bool {
+    processes::descendants(std::process::id()).len() > MANY
 }
 
 /// A running child process that `interrupt` ends.
@@ -116,13 +150,12 @@ impl Running {
         &mut self.child
     }
 
-    /// Ends whatever is left of the process group that the child leads, when it was made to lead one.
+    /// Ends whatever is left of the process group that the child leads, when it was made to lead one, and
+    /// what left that group.
     pub fn end_group(&mut self) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // Nobody may be left.
-            kill_process_group(group, Signal::KILL).unwrap_or(());
-        }
+        processes::end_group(self.child.id());
         self.child.wait().ok();
+        end_orphans();
     }
 
     pub fn wait(mut self) -> io::Result<ExitStatus> {

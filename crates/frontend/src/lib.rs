@@ -21,6 +21,7 @@ mod load;
 mod lower;
 mod overlay;
 mod paths;
+mod processes;
 mod progress;
 mod project;
 mod unit;

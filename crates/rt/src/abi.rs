@@ -199,6 +199,8 @@ pub mod switch {
     pub const TRACK: u32 = 2;
     pub const FAULTS: u32 = 4;
     pub const ISOLATE: u32 = 8;
+    /// The program uses sockets.
+    pub const NETWORK: u32 = 16;
 }
 
 /// Functions whose calls may be made to fail, in the order of their numbers.

@@ -8,7 +8,7 @@ use crate::error::ValidateError;
 use crate::map::ProgramMap;
 use crate::source::{Program, SourceUnit};
 use leakproof_frontend::cancel::Running;
-use leakproof_frontend::clang::Clang;
+use leakproof_frontend::clang::{Clang, find_program};
 use leakproof_frontend::{CompileFailure, Compiler, SourceKind, Unit};
 use leakproof_rt::abi::FAULTS;
 use leakproof_rt::map::{Orders, UnitMap, WatchedLine};
@@ -59,6 +59,13 @@ pub struct Tools {
     pub instrumenter: PathBuf,
     /// Units built at once.
     pub jobs: usize,
+}
+
+/// `leakproof-instrument`: beside the running program, or where programs are.
+pub fn find_instrumenter() -> Option<PathBuf> {
+    const NAME: &str = "leakproof-instrument";
+    let beside = std::env::current_exe().ok().map(|us| us.with_file_name(NAME));
+    beside.filter(|b| b.is_file()).or_else(|| find_program(NAME.as_ref()))
 }
 
 /// An instrumented program.

@@ -162,7 +162,13 @@ fn sarif_spot(location: &Value) -> Option<Spot> {
     let region = physical.get("region")?;
     let number = |name: &str| region.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
     let line = number("startLine");
-    (!uri.is_empty() && line > 0).then(|| Spot { file: from_uri(uri), line, ..Spot::default() })
+    let column = number("startColumn");
+    (!uri.is_empty() && line > 0).then(|| Spot {
+        file: from_uri(uri),
+        line,
+        column,
+        ..Spot::default()
+    })
 }
 
 /// `file:///a%20b.c` as a path.

@@ -50,10 +50,12 @@ impl Input {
         Self { arguments, argc, ..Self::default() }
     }
 
-    /// This input with the files, if there are any, and the environment of another.
+    /// This input with the files, if there are any, and the environment of another besides its own.
     pub fn beside(self, other: &Input) -> Self {
         let files = if other.files.is_empty() { self.files } else { other.files.clone() };
-        Self { files, environment: other.environment.clone(), ..self }
+        let mut environment = self.environment;
+        environment.extend(other.environment.clone());
+        Self { files, environment, ..self }
     }
 
     /// This input for a run outside of the sandbox: what that refused must fail there too.

@@ -32,7 +32,7 @@ mod warning;
 mod witness;
 
 pub use assignment::assigned_at;
-pub use build::Tools;
+pub use build::{Tools, find_instrumenter};
 pub use config::RunLimits;
 pub use error::ValidateError;
 pub use foreign::{Foreign, ForeignError, Unplaced, read as read_foreign};

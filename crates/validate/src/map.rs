@@ -81,6 +81,12 @@ impl ProgramMap {
         cases.into_iter().flatten().flatten().copied().collect()
     }
 
+    /// Whether the program calls a function of this name.
+    pub fn calls_any(&self, name: &str) -> bool {
+        let calls = self.blocks().flat_map(|b| &self.block(b).calls);
+        calls.into_iter().any(|c| c.callee.as_deref() == Some(name))
+    }
+
     /// The block that a call is in.
     pub fn call_block(&self, id: u32) -> Option<Block> {
         self.calls.get(&id).copied()
@@ -90,8 +96,13 @@ impl ProgramMap {
     pub fn successor(&self, id: u32, taken: u32) -> Option<Block> {
         let block = self.branch_block(id)?;
         let number = *self.block(block).successors.get(taken as usize)?;
+        Some(self.sibling(block, number))
+    }
+
+    /// The block with this number in the function of `block`.
+    pub fn sibling(&self, block: Block, number: u32) -> Block {
         let (u, f, _) = self.places[block as usize];
-        Some(self.first[u as usize][f as usize] + number)
+        self.first[u as usize][f as usize] + number
     }
 
     fn connect(&mut self) {

@@ -8,7 +8,7 @@ use crate::error::ValidateError;
 use crate::input::Input;
 use crate::target::Target;
 use crate::trace::Trace;
-use leakproof_frontend::cancel::{Running, Temporary};
+use leakproof_frontend::cancel::{self, Running, Temporary};
 use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, switch};
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -35,11 +35,14 @@ pub struct RunOptions {
     /// Whether expressions are followed; without, runs only track objects.
     pub symbolic: bool,
     pub tracked: bool,
+    /// Whether the program uses sockets.
+    pub network: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { limits: RunLimits::default(), faults: true, symbolic: true, tracked: true }
+        let limits = RunLimits::default();
+        Self { limits, faults: true, symbolic: true, tracked: true, network: false }
     }
 }
 
@@ -55,6 +58,7 @@ pub fn scratch_folder(purpose: &str) -> Result<Temporary, ValidateError> {
 
 impl Runner {
     pub fn new(executable: &Path, options: RunOptions) -> Result<Self, ValidateError> {
+        cancel::adopt_orphans();
         let folder = scratch_folder("run")?;
         let path = folder.path().join("trace");
         let open =
@@ -65,6 +69,7 @@ impl Runner {
             (options.faults, switch::FAULTS),
             (options.symbolic, switch::SYMBOLIC),
             (options.tracked, switch::TRACK),
+            (options.network, switch::NETWORK),
         ] {
             switches |= if wanted { bit } else { 0 };
         }
@@ -143,8 +148,19 @@ fn is_runnable(id: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
 }
 
-/// Waits until the program ends or its time is up (`None`), then ends what is left of its group.
-fn finish(command: &mut Command, wall: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// Whether a process waits for somebody to connect. Nobody will: it is alone in its network.
+fn waits_for_nobody(id: u32) -> bool {
+    const ACCEPT: &str = "43 ";
+    const ACCEPT4: &str = "288 ";
+    let call = std::fs::read_to_string(format!("/proc/{id}/syscall")).unwrap_or_default();
+    call.starts_with(ACCEPT) || call.starts_with(ACCEPT4)
+}
+
+/// Time after which a run is long, and is looked at for processes that it starts without end.
+const LONG: Duration = Duration::from_millis(100);
+
+/// Waits until the program ends, its time is up or it fills the machine (`None`), then ends what is left of it.
+pub(crate) fn finish(command: &mut Command, wall: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut running = Running::spawn(command)?;
     let mut pause = Duration::from_micros(50);
@@ -152,7 +168,14 @@ fn finish(command: &mut Command, wall: Duration) -> std::io::Result<Option<ExitS
     let id = running.child().id();
     // One that wants to run but is not let is not hanging; what it may use is limited otherwise.
     let may_wait = |time: Duration| time < wall || (time < wall * PATIENCE && is_runnable(id));
+    let mut next_look = LONG;
     while status.is_none() && may_wait(start.elapsed()) {
+        if start.elapsed() > next_look {
+            if cancel::is_crowded() || waits_for_nobody(id) {
+                break;
+            }
+            next_look = start.elapsed() + LONG;
+        }
         std::thread::sleep(pause);
         pause = (pause * 3 / 2).min(Duration::from_millis(5));
         status = running.child().try_wait()?;

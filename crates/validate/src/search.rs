@@ -21,7 +21,7 @@ use leakproof_rt::abi::{Event, Object, event, mark, state};
 use leakproof_smt::{Claim, Limits, TraceAnswer, solve_trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -89,6 +89,8 @@ pub struct Search<'a> {
     serial: u64,
     /// Inputs to run before anything else.
     again: Vec<Input>,
+    /// Guesses that take turns with what the runs suggest.
+    later: VecDeque<Input>,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
     /// How often each side was tried.
@@ -133,6 +135,7 @@ impl<'a> Search<'a> {
             open: BTreeMap::new(),
             serial: 0,
             again: Vec::new(),
+            later: VecDeque::new(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
@@ -156,8 +159,14 @@ impl<'a> Search<'a> {
     }
 
     /// Searches until the verdict is clear or the budget used up. What comes of `guesses` counts only as
-    /// far as they show something new.
-    pub fn run(mut self, seeds: &[Input], guesses: &[Input]) -> Result<Outcome, ValidateError> {
+    /// far as they show something new; `later` are more of them, too many to try all before the search begins.
+    pub fn run(
+        mut self,
+        seeds: &[Input],
+        guesses: &[Input],
+        later: Vec<Input>,
+    ) -> Result<Outcome, ValidateError> {
+        self.later = later.into();
         let all = seeds.iter().map(|s| (s, true)).chain(guesses.iter().map(|g| (g, false)));
         for (input, is_seed) in all {
             self.execute(input.clone(), is_seed)?;
@@ -170,7 +179,17 @@ impl<'a> Search<'a> {
                 self.execute(input, false)?;
                 continue;
             }
-            let Some(open) = self.pop() else { break };
+            let guess = self.later.pop_front();
+            let is_last = guess.is_none();
+            if let Some(input) = guess {
+                self.execute(input, false)?;
+            }
+            let Some(open) = self.pop() else {
+                if is_last {
+                    break;
+                }
+                continue;
+            };
             if let Some(input) = self.next_input(&open) {
                 self.execute(input, false)?;
             }

@@ -4,19 +4,25 @@
 use crate::input::Input;
 use crate::map::ProgramMap;
 use crate::target::Target;
+use leakproof_rt::map::OptionMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Guesses of each kind that are run.
 const MAX_OPTIONS: usize = 80;
 const MAX_WORDS: usize = 60;
+const MAX_PAIRS: usize = 600;
 
 const LINES: &str = "a 1\nb 2\n";
 /// More digits than any integer has.
 const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 
-/// Files that are there unless the user gives some: the operands of our inputs name them.
+/// A number that fits most integers but few buffers.
+const LARGE_NUMBER: &str = "-9999999";
+
+/// Files that are there unless the user gives some: the operands of our inputs name them. The last line of one
+/// has no end, and one is in a folder.
 fn default_files() -> BTreeMap<String, Vec<u8>> {
-    let files = [("1", LINES), ("a", "a 2\nc 3\n")];
+    let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n")];
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
 
@@ -44,6 +50,7 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["-a"], "a b c\n"),
         with(&["a", "b", "c"], LINES),
         with(&["1", "a"], LINES),
+        with(&["d", "."], LINES),
         with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
@@ -55,26 +62,77 @@ pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<
         all.extend(option_inputs(&option.name, option.takes_value));
     }
     for word in words(map, target) {
+        all.extend(environment_inputs(&word));
         let lines = format!("{word}\n{word} 1\n");
         all.push(with(&[&word], LINES));
         all.push(with(&[&word, "1", "2", "3"], LINES));
         all.push(with(&["1", &word, "2"], &lines));
     }
-    match base {
-        Some(base) => all.into_iter().map(|i| i.beside(base)).collect(),
-        None => all,
+    beside(all, base)
+}
+
+/// Inputs with two options of the program's: much happens only when both are given.
+pub fn of_pairs(map: &ProgramMap, base: Option<&Input>) -> Vec<Input> {
+    let all: Vec<&OptionMap> = map.units.iter().flat_map(|u| &u.options).collect();
+    let is_short = |o: &&&OptionMap| !o.name.starts_with("--");
+    // Most long options are other names of short ones.
+    let mut options: Vec<&OptionMap> = all.iter().filter(is_short).copied().collect();
+    if options.is_empty() {
+        options = all;
     }
+    let mut pairs = Vec::new();
+    for (i, first) in options.iter().enumerate() {
+        for second in &options[i + 1..] {
+            let mut words = option_words(first);
+            words.extend(option_words(second));
+            words.extend(["1".to_owned(), "a".to_owned()]);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            pairs.push(with(&words, LINES));
+        }
+    }
+    pairs.truncate(MAX_PAIRS);
+    beside(pairs, base)
+}
+
+/// An option as it is given, with a value if it takes one.
+fn option_words(option: &OptionMap) -> Vec<String> {
+    match (option.takes_value, option.name.starts_with("--")) {
+        (false, _) => vec![option.name.clone()],
+        (true, true) => vec![format!("{}=1", option.name)],
+        (true, false) => vec![option.name.clone(), "1".to_owned()],
+    }
+}
+
+fn beside(inputs: Vec<Input>, base: Option<&Input>) -> Vec<Input> {
+    match base {
+        Some(base) => inputs.into_iter().map(|i| i.beside(base)).collect(),
+        None => inputs,
+    }
+}
+
+/// A word in capitals may be the name of an environment variable.
+fn environment_inputs(word: &str) -> Vec<Input> {
+    let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
+    if word.len() < 2 || !word.chars().all(is_name) {
+        return Vec::new();
+    }
+    let set = |value: &str| Input {
+        environment: BTreeMap::from([(word.to_owned(), value.as_bytes().to_vec())]),
+        ..with(&["1", "a"], LINES)
+    };
+    vec![set("1"), set("a b")]
 }
 
 fn option_inputs(name: &str, takes_value: bool) -> Vec<Input> {
     if !takes_value {
-        return vec![with(&[name], LINES), with(&[name, "1", "a"], LINES)];
+        let operands: [&[&str]; 3] = [&[name], &[name, "1", "a"], &[name, "d", "."]];
+        return operands.map(|o| with(o, LINES)).into();
     }
     let value = |value: &str| match name.starts_with("--") {
         true => with(&[&format!("{name}={value}"), "1", "a"], LINES),
         false => with(&[name, value, "1", "a"], LINES),
     };
-    vec![value("1"), value("a"), value("-1")]
+    ["1", "a", "-1", LONG_NUMBER, LARGE_NUMBER].map(value).into()
 }
 
 /// Words of the functions from which the allocation can be reached, the nearest functions first; then
@@ -98,7 +156,7 @@ fn words(map: &ProgramMap, target: &Target) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leakproof_rt::map::{BlockMap, FunctionMap, OptionMap, UnitMap};
+    use leakproof_rt::map::{BlockMap, FunctionMap, UnitMap};
 
     #[test]
     fn options_and_words_become_arguments() {
@@ -120,6 +178,19 @@ mod tests {
             .map(|i| String::from_utf8_lossy(&i.arguments[0]).into_owned())
             .filter(|a| a != "1")
             .collect();
-        assert_eq!(firsts, ["--size=1", "--size=a", "--size=-1", "near", "near", "row", "row"]);
+        let sizes = ["1", "a", "-1", LONG_NUMBER, LARGE_NUMBER].map(|v| format!("--size={v}"));
+        assert_eq!(firsts[..5], sizes);
+        assert_eq!(firsts[5..], ["near", "near", "row", "row"]);
+    }
+
+    #[test]
+    fn two_options_at_once_and_variables() {
+        let option = |name: &str, takes_value| OptionMap { name: name.into(), takes_value };
+        let options = vec![option("--long", false), option("-a", false), option("-n", true)];
+        let map = ProgramMap::new(vec![UnitMap { options, ..UnitMap::default() }]);
+        let [pair] = of_pairs(&map, None).try_into().unwrap();
+        assert_eq!(pair.arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
+        assert_eq!(environment_inputs("GZIP")[0].environment["GZIP"], b"1");
+        assert!(environment_inputs("gzip").is_empty() && environment_inputs("A").is_empty());
     }
 }

@@ -73,7 +73,12 @@ pub fn resolve(
         target.sites.push(calls.iter().map(|(_, id)| *id).collect());
     }
     for step in &warning.branches {
-        target.path.push(element(map, step)?);
+        match element(map, step) {
+            Ok(element) => target.path.push(element),
+            // Both sides may lie on the line; then the step says nothing.
+            Err(_) if step.direction == Direction::SameLine => {}
+            Err(rejection) => return Err(rejection),
+        }
     }
     let leak = &warning.leak;
     target.point_blocks = blocks_on(map, &leak.file, leak.line);
@@ -165,12 +170,12 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
         })
     };
     let mut group: Vec<Block> = map.blocks().filter(here).collect();
-    let column = |b: &Block| map.block(*b).branch.as_ref().map_or(0, |x| x.at.column);
-    if step.at.column != 0 && group.iter().any(|b| column(b) == step.at.column) {
-        group.retain(|b| column(b) == step.at.column);
+    if step.at.column != 0 {
+        group = condition_at(map, &group, step.at.column);
     }
     let edges = match step.direction {
         Direction::Line(line) => edges_to_line(map, &group, line),
+        Direction::SameLine => edges_that_stay(map, &group, step.at.line),
         Direction::Condition(side) => edges_of_condition(map, &group, side),
     };
     if edges.is_empty() {
@@ -179,8 +184,35 @@ fn element(map: &ProgramMap, step: &Step) -> Result<PathElement, Rejection> {
     let side = match step.direction {
         Direction::Condition(side) => side.to_string(),
         Direction::Line(line) => format!("to line {line}"),
+        Direction::SameLine => "on the same line".to_owned(),
     };
     Ok(PathElement { edges, place: place(&step.at), side })
+}
+
+/// Of the branches on a line those of the condition at a column, or behind the word there (`if`, say): the
+/// first from it on, and the parts that `&&` and `||` join to it.
+fn condition_at(map: &ProgramMap, line: &[Block], column: u32) -> Vec<Block> {
+    let column_of = |b: &Block| map.block(*b).branch.as_ref().map_or(0, |x| x.at.column);
+    let exact: Vec<Block> = line.iter().filter(|b| column_of(b) == column).copied().collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let behind = line.iter().filter(|b| column_of(b) > column);
+    let Some(first) = behind.min_by_key(|b| column_of(b)) else { return line.to_vec() };
+    let mut group = vec![*first];
+    let mut next = 0;
+    while let Some(&block) = group.get(next) {
+        for number in &map.block(block).successors {
+            let part = map.sibling(block, *number);
+            let name = &map.block(part).name;
+            let is_part = name.starts_with("land.") || name.starts_with("lor.");
+            if is_part && line.contains(&part) && !group.contains(&part) {
+                group.push(part);
+            }
+        }
+        next += 1;
+    }
+    group
 }
 
 fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {
@@ -198,9 +230,27 @@ fn edges(map: &ProgramMap, group: &[Block]) -> Vec<(u32, u32, Block)> {
 
 /// Edges whose goal starts on the line, looking through blocks that have no line of their own.
 fn edges_to_line(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u32)> {
-    let starts = |block: Block| map.block(block).lines.first().map(|l| l.line);
-    let hits = |e: &&(u32, u32, Block)| starts(e.2) == Some(line);
+    let hits = |e: &&(u32, u32, Block)| first_line(map, e.2) == Some(line);
     edges(map, group).iter().filter(hits).map(|(id, taken, _)| (*id, *taken)).collect()
+}
+
+/// Edges to the line itself; none when no edge leads away from it.
+fn edges_that_stay(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u32)> {
+    let stay = edges_to_line(map, group, line);
+    if stay.len() < edges(map, group).len() { stay } else { Vec::new() }
+}
+
+/// The line where a block starts; one without any is passed through.
+fn first_line(map: &ProgramMap, mut block: Block) -> Option<u32> {
+    for _ in 0..4 {
+        let here = map.block(block);
+        if let Some(position) = here.lines.first() {
+            return Some(position.line);
+        }
+        let [next] = here.successors.as_slice() else { return None };
+        block = map.sibling(block, *next);
+    }
+    None
 }
 
 /// Names that the compiler gives to the block where a true condition goes.

@@ -91,15 +91,20 @@ impl Validator {
             Ok(target) => target,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        let runner = Runner::new(&self.built.executable, self.options.run)?;
+        let network = self.built.map.calls_any("socket");
+        let options = RunOptions { network, ..self.options.run };
+        let runner = Runner::new(&self.built.executable, options)?;
         let harness = self.program.harness.as_ref();
         let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);
-        let words = match harness {
-            Some(_) => Vec::new(),
-            None => seeds::of_words(&self.built.map, &target, seeds.first()),
+        let (words, pairs) = match harness {
+            Some(_) => (Vec::new(), Vec::new()),
+            None => (
+                seeds::of_words(&self.built.map, &target, seeds.first()),
+                seeds::of_pairs(&self.built.map, seeds.first()),
+            ),
         };
-        let mut outcome = search.run(seeds, &words)?;
+        let mut outcome = search.run(seeds, &words, pairs)?;
         if let Some(harness) = harness {
             outcome.reason =
                 format!("{} (through a harness for `{}`)", outcome.reason, harness.function);

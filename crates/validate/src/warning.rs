@@ -43,6 +43,8 @@ pub enum Direction {
     Condition(bool),
     /// The line that control goes on to.
     Line(u32),
+    /// Control stays on the line, as far as that can be told from the other side.
+    SameLine,
 }
 
 impl Warning {
@@ -58,9 +60,8 @@ impl Warning {
         sites.extend(finding.alloc_trace.iter().filter(|s| **s != finding.alloc));
         let allocation = sites.iter().map(|s| spot(&s.file, s.line, s.column, &s.callee)).collect();
         let branches = finding.path.iter().filter(|s| s.event == Event::Branch).filter_map(|s| {
-            let line = goes_on_to(&s.note)?;
             let at = spot(&s.file, s.line, s.column, "");
-            Some(Step { at, direction: Direction::Line(line) })
+            Some(Step { at, direction: direction(&s.note)? })
         });
         Self {
             name: finding.id.clone(),
@@ -95,10 +96,13 @@ fn name(allocation: &Spot, leak: &Spot) -> String {
     }
 }
 
-/// The line that a branch's note names.
-fn goes_on_to(note: &str) -> Option<u32> {
-    let rest = note.rsplit_once("on to line ")?.1;
-    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+/// Where a branch goes by its note, which names the line only if it is another one.
+fn direction(note: &str) -> Option<Direction> {
+    let Some((_, rest)) = note.rsplit_once("on to line ") else {
+        return note.starts_with("assuming ").then_some(Direction::SameLine);
+    };
+    let line = rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+    Some(Direction::Line(line))
 }
 
 pub fn absolute(root: &Path, file: &Path) -> PathBuf {
@@ -212,7 +216,8 @@ mod tests {
 
     #[test]
     fn notes_tell_where_a_branch_goes() {
-        assert_eq!(goes_on_to("assuming 'n' is 0: on to line 17"), Some(17));
-        assert_eq!(goes_on_to("the switch value is 3"), None);
+        assert_eq!(direction("assuming 'n' is 0: on to line 17"), Some(Direction::Line(17)));
+        assert_eq!(direction("assuming malloc() fails"), Some(Direction::SameLine));
+        assert_eq!(direction("the switch value is 3"), None);
     }
 }

@@ -4,18 +4,24 @@
 //! file in the folder) and runs the program on the input. Everything it needs beside the sources and a
 //! compiler is in the folder.
 
-use crate::build::{FAULTS_SOURCE, HARNESS_FILE, wrap_flags};
+use crate::build::{FAULTS_SOURCE, HARNESS_FILE, find_instrumenter, wrap_flags};
 use crate::error::ValidateError;
 use crate::input::Input;
+use crate::run::finish;
 use crate::source::Program;
 use crate::verdict::Qualifier;
 use crate::warning::Warning;
 use leakproof_frontend::SourceKind;
+use leakproof_frontend::cancel::adopt_orphans;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Lets the script keep what it built, for the next witness of the same program.
 pub const BUILD_VARIABLE: &str = "LEAKPROOF_WITNESS_BUILD";
+
+/// Names what the script is to start the program with: our sandbox, when it is we who run the script.
+const CONFINE_VARIABLE: &str = "LEAKPROOF_CONFINE";
 
 /// What the folder says about itself, for readers and for `replay`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -255,6 +261,9 @@ impl Witness<'_> {
         run.extend(
             format!(" LSAN_OPTIONS={options}:log_path=\"$build/report\" timeout 120 ").bytes(),
         );
+        let flag = leakproof_rt::confine::FLAG;
+        let confined = format!("\"${CONFINE_VARIABLE}\" {flag} \"$build\"");
+        run.extend(format!("${{{CONFINE_VARIABLE}:+{confined}}} ").bytes());
         run.extend(self.command());
         run.extend(b" <\"$here/stdin\" >\"$build/output\" 2>\"$build/errors\" || true");
         lines.push(run);
@@ -347,8 +356,6 @@ pub(crate) fn run_script(
     folder: &Path,
     variables: &[(&str, &Path)],
 ) -> Result<ScriptRun, ValidateError> {
-    use leakproof_frontend::cancel::Running;
-    use std::io::Read;
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
     let script: PathBuf = folder.join(SCRIPT);
@@ -358,27 +365,29 @@ pub(crate) fn run_script(
             reason: "no such file: not a witness".into(),
         });
     }
-    let complaints = crate::run::scratch_folder("replay")?;
-    let complaints_file = complaints.path().join("stderr");
-    let stderr = std::fs::File::create(&complaints_file)
-        .map_err(|e| ValidateError::io(&complaints_file, &e))?;
+    let said = crate::run::scratch_folder("replay")?;
+    let (output, errors) = (said.path().join("stdout"), said.path().join("stderr"));
+    let create = |path: &Path| std::fs::File::create(path).map_err(|e| ValidateError::io(path, &e));
     let mut command = Command::new("sh");
-    command.arg(&script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(stderr);
+    command.arg(&script).stdin(Stdio::null()).stdout(create(&output)?).stderr(create(&errors)?);
     command.process_group(0).envs(variables.iter().copied());
-    let mut running = Running::spawn(&mut command).map_err(|e| ValidateError::io(&script, &e))?;
-    let mut text = Vec::new();
-    if let Some(mut pipe) = running.child().stdout.take() {
-        pipe.read_to_end(&mut text).ok();
+    if let Some(sandbox) = find_instrumenter() {
+        command.env(CONFINE_VARIABLE, sandbox);
     }
-    let status = running.child().wait().map_err(|e| ValidateError::io(&script, &e))?;
-    running.end_group();
-    let said = std::fs::read(&complaints_file).unwrap_or_default();
-    Ok(ScriptRun {
-        code: status.code(),
-        output: String::from_utf8_lossy(&text).into_owned(),
-        errors: String::from_utf8_lossy(&said).into_owned(),
-    })
+    adopt_orphans();
+    let status = finish(&mut command, LONGEST).map_err(|e| match e.kind() {
+        std::io::ErrorKind::Interrupted => ValidateError::Interrupted,
+        _ => ValidateError::io(&script, &e),
+    })?;
+    let text = |path: &Path| {
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+    };
+    let code = status.and_then(|s| s.code());
+    Ok(ScriptRun { code, output: text(&output), errors: text(&errors) })
 }
+
+/// Compiling the sources may take long; the program itself has its own limit in the script.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 #[cfg(test)]
 mod tests {

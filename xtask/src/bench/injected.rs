@@ -1,10 +1,10 @@
-//! `cargo xtask bench injected|fresh FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper on coreutils.
+//! `cargo xtask bench injected|fresh|unseen FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper on coreutils.
 //!
 //! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`. In a copy of it the releases that
 //! a sample's list names are taken out (`free (x)` becomes `(void) (x)`), one warning is made of
 //! each, and `leakproof validate` judges them. All of them are true leaks. The result, when no programs
-//! are named, is the sample's page. There are two samples: one that the search was tuned on, and one that
-//! was added later (docs/validate.md has its first figures, before anything was changed for it).
+//! are named, is the sample's page. There are three samples: one that the search was tuned on, and two that
+//! were added later (docs/validate.md has their first figures, before anything was changed for them).
 
 use super::selection::Selection;
 use super::{machine, work_folder, write_page};
@@ -34,10 +34,32 @@ pub const FRESH: Sample = Sample {
     title: "# Injected leaks in other programs\n\nMade by `cargo xtask bench fresh FOLDER`",
 };
 
-#[derive(Clone, Copy)]
+pub const UNSEEN: Sample = Sample {
+    list: include_str!("injected/unseen.txt"),
+    page: "unseen.md",
+    title: "# Injected leaks in a third set of programs\n\nMade by `cargo xtask bench unseen FOLDER`",
+};
+
 struct Injection {
-    release: usize,
-    allocation: usize,
+    release: Place,
+    allocation: Place,
+}
+
+/// A line of a file in `src/`.
+struct Place {
+    file: String,
+    line: usize,
+}
+
+impl Place {
+    /// `LINE` of the program's own file, or `FILE:LINE`.
+    fn parse(program: &str, text: &str) -> Result<Self> {
+        let (file, line) = match text.split_once(':') {
+            Some((file, line)) => (file.to_owned(), line),
+            None => (format!("{program}.c"), text),
+        };
+        Ok(Self { file: format!("src/{file}"), line: line.parse()? })
+    }
 }
 
 pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
@@ -57,7 +79,7 @@ pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
     let wanted = |name: &str| programs.is_empty() || programs.contains(&name);
     for (program, list) in injections(sample)?.into_iter().filter(|(p, _)| wanted(p)) {
         eprintln!("{program} ...");
-        inject(&copy, &program, &list)?;
+        inject(&copy, &list)?;
         let report = validate(&leakproof, &copy, &program, &list)?;
         for leak in report["leaks"].as_array().into_iter().flatten() {
             let verdict = leak["verdict"].as_str().unwrap_or("REJECTED").to_owned();
@@ -90,7 +112,10 @@ fn injections(sample: &Sample) -> Result<BTreeMap<String, Vec<Injection>>> {
     for line in sample.list.lines().filter(|l| !l.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [program, release, allocation] = words.as_slice() else { bail!("bad line: {line}") };
-        let injection = Injection { release: release.parse()?, allocation: allocation.parse()? };
+        let injection = Injection {
+            release: Place::parse(program, release)?,
+            allocation: Place::parse(program, allocation)?,
+        };
         all.entry((*program).to_owned()).or_default().push(injection);
     }
     Ok(all)
@@ -119,18 +144,19 @@ fn copy(folder: &Path) -> Result<PathBuf> {
     Ok(to)
 }
 
-fn inject(copy: &Path, program: &str, list: &[Injection]) -> Result<()> {
-    let path = copy.join("src").join(format!("{program}.c"));
-    let text = std::fs::read_to_string(&path)?;
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for injection in list {
-        let line = lines.get_mut(injection.release - 1).context("no such line")?;
+fn inject(copy: &Path, list: &[Injection]) -> Result<()> {
+    for Injection { release, .. } in list {
+        let path = copy.join(&release.file);
+        let text = std::fs::read_to_string(&path)?;
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let line = lines.get_mut(release.line - 1).context("no such line")?;
         if !line.contains("free (") {
-            bail!("{program}.c:{}: no release; is this coreutils 9.1?", injection.release);
+            bail!("{}:{}: no release; is this coreutils 9.1?", release.file, release.line);
         }
         *line = line.replace("free (", "(void) (");
+        std::fs::write(path, lines.join("\n") + "\n")?;
     }
-    Ok(std::fs::write(path, lines.join("\n") + "\n")?)
+    Ok(())
 }
 
 fn validate(tool: &Path, copy: &Path, program: &str, list: &[Injection]) -> Result<Value> {
@@ -139,7 +165,8 @@ fn validate(tool: &Path, copy: &Path, program: &str, list: &[Injection]) -> Resu
     command.current_dir(copy).args(["validate", "-q", "-p", ".", "--format", "json"]);
     command.args(["--program", &file, "--link-flags=-lgmp"]);
     for i in list {
-        let warning = format!("alloc={file}:{},leak={file}:{}", i.allocation, i.release);
+        let place = |p: &Place| format!("{}:{}", p.file, p.line);
+        let warning = format!("alloc={},leak={}", place(&i.allocation), place(&i.release));
         command.args(["--warning", &warning]);
     }
     let output = command.output()?;

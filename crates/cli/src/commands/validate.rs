@@ -21,6 +21,7 @@ use leakproof_frontend::worker_count;
 use leakproof_ir::Module;
 use leakproof_validate::{
     Options, RunOptions, SearchOptions, Spot, Tools, Unplaced, ValidateError, Validator, Warning,
+    find_instrumenter,
 };
 use seeds::SeedArgs;
 use std::path::{Path, PathBuf};
@@ -120,11 +121,7 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
 /// The tools that building needs; the instrumenter lies beside us.
 fn tools(jobs: usize) -> Result<Tools> {
     let clang = Clang::locate()?;
-    let beside = std::env::current_exe()?.with_file_name("leakproof-instrument");
-    let found = beside.is_file().then_some(beside);
-    let found =
-        found.or_else(|| leakproof_frontend::clang::find_program("leakproof-instrument".as_ref()));
-    let instrumenter = found.ok_or(ValidateError::NoInstrumenter)?;
+    let instrumenter = find_instrumenter().ok_or(ValidateError::NoInstrumenter)?;
     Ok(Tools { clang, instrumenter, jobs: worker_count(jobs, usize::MAX) })
 }
 

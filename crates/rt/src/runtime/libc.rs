@@ -96,12 +96,6 @@ pub mod number {
     pub const OPEN: c_long = 2;
     pub const READ: c_long = 0;
     pub const CLOSE: c_long = 3;
-    pub const SETRLIMIT: c_long = 160;
-    pub const PRCTL: c_long = 157;
-    pub const SECCOMP: c_long = 317;
-    pub const LANDLOCK_CREATE: c_long = 444;
-    pub const LANDLOCK_ADD: c_long = 445;
-    pub const LANDLOCK_RESTRICT: c_long = 446;
 }
 
 /// Fresh zeroed memory that no allocator knows of; null when there is none.

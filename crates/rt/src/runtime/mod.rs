@@ -16,7 +16,6 @@ mod nodes;
 mod number;
 mod object;
 mod path;
-mod sandbox;
 mod scan;
 mod scanf;
 mod shadow;

@@ -4,7 +4,9 @@
 //! thread's stack above a given frame. From there every aligned word that points into a block makes the
 //! block referenced, and its content is searched in turn. Runs under the heap's lock or at the end.
 
-use super::libc::{__libc_stack_end, DlInfo, ProgramHeader, dl_iterate_phdr, map, peek};
+use super::libc::{
+    __libc_malloc, __libc_stack_end, DlInfo, ProgramHeader, dl_iterate_phdr, map, peek,
+};
 use super::object::{lp_track_length, lp_track_low};
 use super::table::{self, Entry};
 use super::trace::{object, object_count};
@@ -22,6 +24,8 @@ struct Scan {
     /// Blocks that are referenced but not yet searched.
     open: *mut u32,
     open_count: usize,
+    /// What is being searched are the C library's own data, its allocator's among them.
+    in_library: bool,
 }
 
 /// Sets `bit` on every tracked object that is in use and that nothing refers to.
@@ -80,7 +84,7 @@ impl Scan {
         // SAFETY: `filled` entries were written.
         unsafe { core::slice::from_raw_parts_mut(blocks, filled) }
             .sort_unstable_by_key(|e| e.address);
-        Some(Self { blocks, count: filled, seen, open, open_count: 0 })
+        Some(Self { blocks, count: filled, seen, open, open_count: 0, in_library: false })
     }
 
     fn sorted(&self) -> &'static [Entry] {
@@ -104,6 +108,9 @@ impl Scan {
 
     fn word(&mut self, value: u64) {
         let Some(index) = self.block_at(value) else { return };
+        if self.in_library && value == next_chunk(self.sorted()[index]) {
+            return;
+        }
         // SAFETY: below `count`; each block is opened once.
         unsafe {
             if *self.seen.add(index) == 0 {
@@ -135,6 +142,14 @@ impl Scan {
     }
 }
 
+/// Where the allocator takes the chunk behind a block to begin: at its size, which may lie inside the block's
+/// last word. The allocator refers to chunks that are free, and those are no references to the block.
+fn next_chunk(block: Entry) -> u64 {
+    const HEADER: u64 = 16;
+    const SMALLEST: u64 = 32;
+    block.address - HEADER + (block.size + 8).next_multiple_of(16).max(SMALLEST)
+}
+
 extern "C" fn module_roots(info: *mut DlInfo, _size: usize, scan: *mut c_void) -> c_int {
     const LOAD: u32 = 1;
     const TLS: u32 = 7;
@@ -144,6 +159,12 @@ extern "C" fn module_roots(info: *mut DlInfo, _size: usize, scan: *mut c_void) -
     // SAFETY: the loader says how many there are.
     let headers: &[ProgramHeader] =
         unsafe { core::slice::from_raw_parts(info.headers, usize::from(info.count)) };
+    let of_library = |h: &&ProgramHeader| {
+        let start = info.address + h.virtual_address;
+        h.kind == LOAD
+            && (start..start + h.memory_size).contains(&(__libc_malloc as *const () as u64))
+    };
+    scan.in_library = headers.iter().any(|h| of_library(&h));
     for h in headers {
         if h.kind == LOAD && h.flags & WRITABLE != 0 {
             readable(scan, info.address + h.virtual_address, h.memory_size);
@@ -152,6 +173,7 @@ extern "C" fn module_roots(info: *mut DlInfo, _size: usize, scan: *mut c_void) -
             readable(scan, info.tls_data as u64, h.memory_size);
         }
     }
+    scan.in_library = false;
     0
 }
 

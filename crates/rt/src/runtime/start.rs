@@ -4,11 +4,12 @@ use super::cell::Global;
 use super::hooks::{give, lp_concretised, set_main_thread};
 use super::libc::{self, map, map_file, open_raw};
 use super::stdio::symbolic_text;
-use super::{config, files, nodes, path, sandbox, scan, shadow, trace};
+use super::{config, files, nodes, path, scan, shadow, trace};
 use crate::abi::{
     FOLDER_VARIABLE, LENGTH, MAGIC, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_SHIFT, TRACE_SIZE,
     VERSION, event, flag, header, mark, op, outcome, switch,
 };
+use crate::sandbox::{self, Walls};
 use core::ffi::{c_char, c_int};
 
 /// The process that the trace belongs to; children that it forks are not told about.
@@ -82,7 +83,22 @@ extern "C" fn start(_: c_int, _: *const *const c_char, environment: *const *cons
     }
     libc::close_raw(config);
     libc::close_raw(trace);
-    sandbox::enter();
+    enter_sandbox();
+}
+
+fn enter_sandbox() {
+    let c = config::get();
+    let walls = Walls {
+        cpu_seconds: c.cpu_seconds,
+        file_mib: c.file_mib,
+        memory_mib: c.memory_mib,
+        folder: c.scratch.as_ptr().cast(),
+        network: config::is_on(switch::NETWORK),
+    };
+    sandbox::limit(&walls);
+    if config::is_on(switch::ISOLATE) {
+        sandbox::isolate(&walls);
+    }
 }
 
 fn is_ours() -> bool {

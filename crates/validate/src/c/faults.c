@@ -43,8 +43,8 @@ enum { NAMES(NUMBER) F_COUNT };
 
 /* The runtime of `leakproof validate`, when it is linked in, decides for itself. */
 int lp_fault(int function) __attribute__((weak));
-/* And is told of calls that failed because it lets nothing be written outside a folder: where nobody
-   does that, they are to fail by choice. */
+/* And is told of calls that failed because it lets nothing be written outside a folder, no network and no
+   terminal be opened: where nobody does that, they are to fail by choice. */
 void lp_refused(int function) __attribute__((weak));
 
 #define TEXT(name) #name,
@@ -102,7 +102,8 @@ int __wrap_main(int argc, char **argv, char **envp)
 
 static void look_for_refusal(int function, int failed)
 {
-    if (lp_refused && failed && errno == EACCES)
+    /* A terminal is refused by saying that there is none. */
+    if (lp_refused && failed && (errno == EACCES || errno == ENXIO))
         lp_refused(function);
 }
 
@@ -178,7 +179,7 @@ WRAP(int, dup, (int f), (f), EMFILE, -1)
 WRAP(int, dup2, (int f, int g), (f, g), EMFILE, -1)
 WRAP(pid_t, fork, (void), (), EAGAIN, -1)
 WRAP(void *, mmap, (void *p, size_t n, int r, int g, int f, off_t o), (p, n, r, g, f, o), ENOMEM, MAP_FAILED)
-WRAP(int, socket, (int d, int t, int p), (d, t, p), EMFILE, -1)
+CREATE(int, socket, (int d, int t, int p), (d, t, p), EMFILE, -1)
 WRAP(int, connect, (int f, const struct sockaddr *a, socklen_t n), (f, a, n), ECONNREFUSED, -1)
 WRAP(int, bind, (int f, const struct sockaddr *a, socklen_t n), (f, a, n), EADDRINUSE, -1)
 WRAP(int, listen, (int f, int n), (f, n), EADDRINUSE, -1)
