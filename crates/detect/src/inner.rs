@@ -9,6 +9,7 @@
 
 mod callee;
 mod fields;
+mod names;
 mod order;
 mod reader;
 mod together;

@@ -24,3 +24,4 @@ mod network;
 #[cfg(feature = "runtime")]
 mod runtime;
 mod sandbox;
+mod system;

@@ -1,23 +1,7 @@
 //! A network of the program's own, in which nobody else is: sockets work, and nothing leaves the machine.
 
+use crate::system::{number, syscall};
 use core::ffi::{c_char, c_int, c_long};
-
-unsafe extern "C" {
-    fn syscall(number: c_long, ...) -> c_long;
-}
-
-/// Numbers of system calls on x86-64.
-mod number {
-    use core::ffi::c_long;
-    pub const WRITE: c_long = 1;
-    pub const OPEN: c_long = 2;
-    pub const CLOSE: c_long = 3;
-    pub const IOCTL: c_long = 16;
-    pub const SOCKET: c_long = 41;
-    pub const GETUID: c_long = 102;
-    pub const GETGID: c_long = 104;
-    pub const UNSHARE: c_long = 272;
-}
 
 /// Enters it; whether the kernel let us. Who is not an administrator becomes one of a namespace with nobody
 /// else in it.

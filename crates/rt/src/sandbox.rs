@@ -6,10 +6,10 @@
 //! rest. All of them are inherited by whatever the program starts.
 
 use crate::network;
+use crate::system::{number, syscall};
 use core::ffi::{c_char, c_int, c_long};
 
 unsafe extern "C" {
-    fn syscall(number: c_long, ...) -> c_long;
     fn getpid() -> c_int;
 }
 
@@ -23,20 +23,6 @@ pub struct Walls {
     pub folder: *const c_char,
     /// Whether the program uses sockets, and needs a network of its own for them: that costs time.
     pub network: bool,
-}
-
-/// Numbers of system calls on x86-64.
-mod number {
-    use core::ffi::c_long;
-    pub const OPEN: c_long = 2;
-    pub const CLOSE: c_long = 3;
-    pub const IOCTL: c_long = 16;
-    pub const PRCTL: c_long = 157;
-    pub const SETRLIMIT: c_long = 160;
-    pub const SECCOMP: c_long = 317;
-    pub const LANDLOCK_CREATE: c_long = 444;
-    pub const LANDLOCK_ADD: c_long = 445;
-    pub const LANDLOCK_RESTRICT: c_long = 446;
 }
 
 /// Limits this process and its children.
@@ -207,18 +193,19 @@ const CALL: u32 = 0;
 const ARCHITECTURE: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
 
+/// What `filter_calls` pushes at most: two steps for every number, twice `only_with`, and the frame.
+const MOST_STEPS: usize = 2 * (PRETENDED.len() + REFUSED.len()) + 2 * 6 + 7;
+
 /// A list of steps, built front to back.
 struct Steps {
-    steps: [Filter; 160],
+    steps: [Filter; MOST_STEPS],
     count: usize,
 }
 
 impl Steps {
     fn push(&mut self, code: u16, yes: u8, no: u8, value: u32) {
-        if let Some(slot) = self.steps.get_mut(self.count) {
-            *slot = Filter { code, yes, no, value };
-            self.count += 1;
-        }
+        self.steps[self.count] = Filter { code, yes, no, value };
+        self.count += 1;
     }
 
     /// What becomes of the calls with these numbers; the number must be loaded.
@@ -251,7 +238,7 @@ fn filter_calls(has_network: bool) {
     // SAFETY: names this process.
     let me = unsafe { getpid() } as u32;
     let nothing = Filter { code: 0, yes: 0, no: 0, value: 0 };
-    let mut list = Steps { steps: [nothing; 160], count: 0 };
+    let mut list = Steps { steps: [nothing; MOST_STEPS], count: 0 };
     list.push(LOAD, 0, 0, ARCHITECTURE);
     // Other calling conventions have other numbers.
     list.push(JUMP_EQUAL, 1, 0, X86_64);

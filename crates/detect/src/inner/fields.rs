@@ -8,6 +8,7 @@
 //! field, and it is not used.
 
 use super::callee::Program as Calls;
+use super::names::StructNames;
 use super::reader::Reader;
 use leakproof_ir::ValueId;
 use leakproof_program::FuncRef;
@@ -103,8 +104,14 @@ pub struct Survey {
 impl Survey {
     pub fn of(calls: &Calls<'_>) -> Self {
         let mut survey = Self::default();
+        let modules = calls.program.modules();
+        let names: Vec<StructNames> = modules.iter().map(StructNames::in_unit).collect();
+        for (module, names) in modules.iter().zip(&names) {
+            let types = module.globals.values().filter_map(|g| g.ty);
+            survey.declared.extend(types.filter_map(|ty| names.of(ty)));
+        }
         for f in calls.program.definitions() {
-            Reader::new(calls, f).read(&mut survey);
+            Reader::new(calls, &names[f.module as usize], f).read(&mut survey);
         }
         survey
     }

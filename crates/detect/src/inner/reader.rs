@@ -2,6 +2,7 @@
 
 use super::callee::{Fate, Program as Calls};
 use super::fields::{Field, Handling, Made, Maker, StructName, Survey};
+use super::names::StructNames;
 use super::order::Order;
 use leakproof_ir::{
     Callee, Function, Inst, InstId, InstKind, Module, SourceType, Terminator, TypeId, ValueId,
@@ -17,6 +18,7 @@ pub struct Reader<'a> {
     calls: &'a Calls<'a>,
     me: FuncRef,
     module: &'a Module,
+    names: &'a StructNames,
     function: &'a Function,
     /// Who reads a value.
     uses: FxHashMap<ValueId, Vec<InstId>>,
@@ -32,13 +34,14 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(calls: &'a Calls<'a>, me: FuncRef) -> Self {
+    pub fn new(calls: &'a Calls<'a>, names: &'a StructNames, me: FuncRef) -> Self {
         let module = calls.program.module(me.module);
         let function = calls.program.function(me);
         let mut reader = Self {
             calls,
             me,
             module,
+            names,
             function,
             uses: FxHashMap::default(),
             returned: FxHashSet::default(),
@@ -69,7 +72,7 @@ impl<'a> Reader<'a> {
                 self.note_declared(result, ty);
             }
             if let InstKind::Offset { base, offset, indices, ty: Some(ty) } = &inst.kind
-                && let Some(name) = struct_name(self.module, *ty)
+                && let Some(name) = self.names.of(*ty)
             {
                 self.note_pointee(*base, *ty, &name);
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
@@ -92,7 +95,8 @@ impl<'a> Reader<'a> {
 
     fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
         let member = self.module.member_at(ty, *at);
-        member.and_then(|ty| pointed_to(self.module, ty)).as_ref() == Some(of)
+        let to = member.and_then(|ty| pointed_to(self.module, ty));
+        to.and_then(|to| self.names.of(to)).as_ref() == Some(of)
     }
 
     /// A pointer to a struct is also one to its first member: the struct around it counts.
@@ -106,15 +110,10 @@ impl<'a> Reader<'a> {
 
     /// A pointer and what it was declared to point to.
     fn note_declared(&mut self, pointer: ValueId, ty: TypeId) {
-        match self.module.types[ty] {
-            SourceType::Const { of } => self.note_declared(pointer, of),
-            SourceType::Pointer { to } => {
-                self.declared.insert(pointer, to);
-                if let Some(name) = struct_name(self.module, to) {
-                    self.note_pointee(pointer, to, &name);
-                }
-            }
-            _ => {}
+        let Some(to) = pointed_to(self.module, ty) else { return };
+        self.declared.insert(pointer, to);
+        if let Some(name) = self.names.of(to) {
+            self.note_pointee(pointer, to, &name);
         }
     }
 
@@ -152,13 +151,10 @@ impl<'a> Reader<'a> {
             }
         }
         self.read_releases_together(survey);
-        for global in self.module.globals.values() {
-            survey.declared.extend(global.ty.and_then(|ty| struct_name(self.module, ty)));
-        }
         for (_, inst) in self.insts() {
             match &inst.kind {
                 InstKind::Alloca { ty: Some(ty), .. } => {
-                    survey.declared.extend(struct_name(self.module, *ty));
+                    survey.declared.extend(self.names.of(*ty));
                 }
                 InstKind::MemCopy { dst, src, .. } => {
                     let copied = [dst, src].into_iter().filter_map(|v| self.pointee(v));
@@ -183,23 +179,22 @@ impl<'a> Reader<'a> {
     /// A struct that this function makes.
     fn read_maker(&self, survey: &mut Survey, made: ValueId, callee: &Callee) {
         let Some(of) = self.pointee(&made) else { return };
-        let own = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
-        let filled = own.filter(|(address, _)| self.is_given_object(**address));
-        let fills = filled.map(|(_, (_, (_, offset)))| *offset).collect();
-        let hands_on = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
-        let hands_on = hands_on.flat_map(|(address, (_, (_, offset)))| {
-            self.stored_at(*address).filter_map(|v| Some((*offset, self.parameter(v)?)))
-        });
         let from = self.calls.defined(self.me.module, callee);
-        let maker = Maker { function: self.me, from, fills, hands_on: hands_on.collect() };
-        survey.makers.entry(of.clone()).or_default().push(maker);
-    }
-
-    fn parameter(&self, v: ValueId) -> Option<usize> {
-        match self.function.values[v].kind {
-            ValueKind::Param(n) => Some(n as usize),
-            _ => None,
+        let mut maker =
+            Maker { function: self.me, from, fills: FxHashSet::default(), hands_on: vec![] };
+        let own = self.addresses.iter().filter(|(_, (owner, _))| *owner == made);
+        for (address, (_, (_, offset))) in own {
+            for value in self.stored_at(*address) {
+                match self.function.values[value].kind {
+                    ValueKind::Param(n) => maker.hands_on.push((*offset, n as usize)),
+                    ValueKind::Inst(id) if self.made_by(id).is_some() => {
+                        maker.fills.insert(*offset);
+                    }
+                    _ => {}
+                }
+            }
         }
+        survey.makers.entry(of.clone()).or_default().push(maker);
     }
 
     /// What a call hands over: new objects, and null.
@@ -224,6 +219,9 @@ impl<'a> Reader<'a> {
     fn read_releases_together(&self, survey: &mut Survey) {
         let Some(body) = &self.function.body else { return };
         let releases = self.releases();
+        if releases.len() < 2 {
+            return;
+        }
         let order = Order::of(body);
         for (inner, pointer) in &releases {
             let Some((owner, field)) = self.field_behind(*pointer) else { continue };
@@ -278,11 +276,6 @@ impl<'a> Reader<'a> {
 
     fn is_stored_to(&self, address: ValueId) -> bool {
         self.stored_at(address).next().is_some()
-    }
-
-    /// Whether a new object is stored at an address.
-    fn is_given_object(&self, address: ValueId) -> bool {
-        self.stored_at(address).any(|value| self.is_made_here(value))
     }
 
     fn handling<'s>(&self, survey: &'s mut Survey, of: &StructName) -> &'s mut Handling {
@@ -476,19 +469,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name by which a struct is known in all units: what it is called and how it looks.
-fn struct_name(module: &Module, ty: TypeId) -> Option<StructName> {
-    match &module.types[ty] {
-        SourceType::Const { of } => struct_name(module, *of),
-        SourceType::Struct { name, size, fields, union: false } => {
-            let members: Vec<String> =
-                fields.iter().map(|f| format!("{}@{}", f.name, f.offset)).collect();
-            Some(format!("{name} {size} {}", members.join(" ")).into())
-        }
-        _ => None,
-    }
-}
-
 fn is_pointer_field(module: &Module, ty: TypeId, at: u64) -> bool {
     module.member_at(ty, at).is_some_and(|ty| is_pointer(module, ty))
 }
@@ -501,10 +481,10 @@ fn is_pointer(module: &Module, ty: TypeId) -> bool {
     }
 }
 
-/// The struct that a pointer of some type points to.
-fn pointed_to(module: &Module, ty: TypeId) -> Option<StructName> {
+/// What a pointer of some type points to.
+fn pointed_to(module: &Module, ty: TypeId) -> Option<TypeId> {
     match module.types[ty] {
-        SourceType::Pointer { to } => struct_name(module, to),
+        SourceType::Pointer { to } => Some(to),
         SourceType::Const { of } => pointed_to(module, of),
         _ => None,
     }

@@ -1,5 +1,6 @@
 //! The few functions of the C library and the kernel that the runtime calls.
 
+pub use crate::system::{number, syscall};
 use core::ffi::{c_char, c_int, c_long, c_void};
 
 pub type File = c_void;
@@ -11,7 +12,6 @@ unsafe extern "C" {
     pub fn __libc_free(old: *mut c_void);
     pub fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
     pub fn __errno_location() -> *mut c_int;
-    pub fn syscall(number: c_long, ...) -> c_long;
     pub fn pthread_self() -> usize;
     pub fn getenv(name: *const c_char) -> *mut c_char;
     pub fn fileno(stream: *mut File) -> c_int;
@@ -85,17 +85,6 @@ pub struct ProgramHeader {
     pub file_size: u64,
     pub memory_size: u64,
     pub alignment: u64,
-}
-
-pub mod number {
-    use core::ffi::c_long;
-    pub const MMAP: c_long = 9;
-    pub const MUNMAP: c_long = 11;
-    pub const CLOCK_GETTIME: c_long = 228;
-    pub const PROCESS_VM_READV: c_long = 310;
-    pub const OPEN: c_long = 2;
-    pub const READ: c_long = 0;
-    pub const CLOSE: c_long = 3;
 }
 
 /// Fresh zeroed memory that no allocator knows of; null when there is none.
