@@ -59,7 +59,7 @@ fn end_adopted() {
     }
 }
 
-/// Looks at what is left before an interruption gives up on processes that do not end.
+/// Looks at what is left before processes that do not end, or folders that do not go away, are given up.
 const ROUNDS: u32 = 100;
 
 /// Whether `interrupt` was called.
@@ -67,10 +67,18 @@ pub fn is_interrupted() -> bool {
     with_live(|live| live.interrupted)
 }
 
+/// Removes a file or a folder. A folder gets several tries: a thread of ours, or a program that is about to
+/// end, may put a file into it meanwhile. There is nobody left to tell about other failures.
 fn remove(path: &Path) {
-    // The file may not exist yet, or no longer; there is nobody left to tell about other failures.
-    if std::fs::remove_file(path).is_err() {
+    if std::fs::remove_file(path).is_ok() {
+        return;
+    }
+    for _ in 0..ROUNDS {
         std::fs::remove_dir_all(path).unwrap_or(());
+        if path.symlink_metadata().is_err() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -224,8 +232,11 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if with_live(|live| live.temporaries.remove(&self.path)) {
-            remove(&self.path);
-        }
+        // Under the lock: an interruption that comes between the two would end the process halfway.
+        with_live(|live| {
+            if live.temporaries.remove(&self.path) {
+                remove(&self.path);
+            }
+        });
     }
 }
