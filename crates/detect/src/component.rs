@@ -11,11 +11,12 @@ use crate::audit::{self, Judgement};
 use crate::finding;
 use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
+use crate::recursion::callees_first;
 use crate::schedule::Summaries;
 use crate::store::{Id, Reuse};
 use crate::watched::Watched;
 use leakproof_findings::{Evidence, Finding};
-use leakproof_guard::is_contradiction;
+use leakproof_guard::is_refuted;
 use leakproof_ir::Loc;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
@@ -26,8 +27,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rounds of the fixpoint over a recursive component.
+/// Rounds of the fixpoint over a recursive component: without recursion, once, and once more.
 const ROUNDS: usize = 3;
+
+/// Rounds over a component of more members than `MANY`. Function pointers make such ones, a log handler for
+/// instance: few calls in them recurse.
+const ROUNDS_OF_MANY: usize = 2;
+const MANY: usize = 12;
 /// Questions asked about one allocation site in one function, and in all of the function.
 const MAX_QUERIES_PER_SITE: u64 = 12;
 const MAX_QUERIES: u64 = 60;
@@ -110,7 +116,7 @@ pub struct Known {
 pub struct Round {
     /// The component, when it is recursive.
     members: FxHashSet<FuncRef>,
-    /// What the round before gave.
+    /// What this round gave, or the one before.
     known: FxHashMap<FuncRef, Known>,
     /// Findings are asked for of paths that do not recurse.
     first: bool,
@@ -153,16 +159,20 @@ impl Round {
 pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     let recursive = scc.len() > 1 || env.calls.callees_of(scc[0]).contains(&scc[0]);
     let members = if recursive { scc.iter().copied().collect() } else { FxHashSet::default() };
-    let rounds = if recursive { ROUNDS } else { 1 };
+    let rounds = match scc.len() {
+        _ if !recursive => 1,
+        ..=MANY => ROUNDS,
+        _ => ROUNDS_OF_MANY,
+    };
     let mut round = Round { members, ..Round::default() };
     let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();
     let mut outcomes = Vec::new();
+    let order = callees_first(env.calls, scc);
     for number in 1..=rounds {
         round.last = number == rounds;
         round.first = number == 1 && !round.last;
-        let results: Vec<(Known, Outcome)> = scc.iter().map(|&f| known(env, &round, f)).collect();
-        round.known.clear();
-        for (&f, (known, mut outcome)) in scc.iter().zip(results) {
+        for &f in &order {
+            let (known, mut outcome) = known(env, &round, f);
             round.known.insert(f, known);
             if round.first {
                 early.insert(f, outcome.findings);
@@ -433,7 +443,7 @@ fn judge(
     session: &mut Session,
     outcome: &mut Outcome,
 ) -> bool {
-    if is_contradiction(&exec.terms, candidate.condition) {
+    if is_refuted(&mut exec.terms, candidate.condition) {
         outcome.infeasible += 1;
         return false;
     }

@@ -16,6 +16,7 @@ mod misuse;
 mod options;
 mod pairs;
 mod path;
+mod recursion;
 mod schedule;
 pub mod store;
 mod watched;
