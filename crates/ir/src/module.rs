@@ -226,6 +226,20 @@ impl Module {
         }
     }
 
+    /// Whether a type is a pointer to a pointer.
+    pub fn points_to_pointer(&self, ty: TypeId) -> bool {
+        let plain = |ty: TypeId| match self.types[ty] {
+            SourceType::Const { of } => of,
+            _ => ty,
+        };
+        match self.types[plain(ty)] {
+            SourceType::Pointer { to } => {
+                matches!(self.types[plain(to)], SourceType::Pointer { .. })
+            }
+            _ => false,
+        }
+    }
+
     /// The size of the array that a struct has as its member at an offset. Arrays of one element
     /// and less are often longer than they say.
     pub fn array_member_size(&self, ty: TypeId, at: u64) -> Option<u64> {

@@ -11,6 +11,7 @@ use crate::state::State;
 use crate::summary::{Effect, Expr, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
 use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
+use leakproof_ir::TypeId;
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -314,7 +315,11 @@ impl Exec<'_> {
                     self.note_counted(state, to);
                 }
                 let value = self.updated_twice(state, import, to, value);
-                self.store(state, to, value, effect.at);
+                let filled = self.is_own_variable(to)
+                    && self.is_out_parameter(import, effect.root)
+                    && import.summary.fills(effect);
+                let at = if filled { self.place(call.loc) } else { effect.at };
+                self.store(state, to, value, at);
             }
             (Slot::Epoch, Root::Object(i)) => {
                 state.mem.insert((import.objects[i as usize], Slot::Epoch), value);
@@ -352,11 +357,22 @@ impl Exec<'_> {
 
     /// How large the struct is that a parameter is declared to point to.
     fn size_of_argument(&self, import: &Import<'_>, root: Root) -> Option<i64> {
+        let ty = self.type_of_argument(import, root)?;
+        let module = self.ctx.program.module(import.callee.module);
+        module.size_of_pointee(ty).and_then(|size| i64::try_from(size).ok())
+    }
+
+    /// Whether it is what a parameter that is declared as a pointer to a pointer points to.
+    fn is_out_parameter(&self, import: &Import<'_>, root: Root) -> bool {
+        let module = self.ctx.program.module(import.callee.module);
+        self.type_of_argument(import, root).is_some_and(|ty| module.points_to_pointer(ty))
+    }
+
+    /// The declared type of the parameter that points to `root`.
+    fn type_of_argument(&self, import: &Import<'_>, root: Root) -> Option<TypeId> {
         let Root::Pointee(pointer) = root else { return None };
         let Expr::Arg { index, .. } = import.summary.pool[pointer.0 as usize] else { return None };
-        let param = self.ctx.program.function(import.callee).params.get(index as usize)?;
-        let module = self.ctx.program.module(import.callee.module);
-        module.size_of_pointee(param.ty?).and_then(|size| i64::try_from(size).ok())
+        self.ctx.program.function(import.callee).params.get(index as usize)?.ty
     }
 
     /// Two names of the callee, an argument and a global, may be the same cell here. Where the
@@ -405,6 +421,12 @@ impl Exec<'_> {
             let base = self.frees[i].1;
             self.recursive_frees.insert(base);
         }
+    }
+
+    /// Whether an address is that of a variable of this function, or of a part of one.
+    fn is_own_variable(&self, address: Term) -> bool {
+        let Node::Addr { base, .. } = *self.terms.node(address) else { return false };
+        matches!(self.kind(base), BaseKind::Slot(_))
     }
 
     /// Where a release is to be blamed on: a generic `xfree(void *)` has no part in it.

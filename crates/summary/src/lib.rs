@@ -15,6 +15,7 @@ mod decided;
 mod elements;
 mod exec;
 mod export;
+mod fills;
 mod followed;
 mod import;
 mod inst;
