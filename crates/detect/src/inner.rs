@@ -9,13 +9,14 @@
 
 mod callee;
 mod fields;
+mod lives;
 mod names;
 mod order;
 mod reader;
 mod together;
 
 use crate::component::{self, Env, Outcome};
-use fields::{Handling, Made, Owning, StructName, Survey};
+use fields::{Handling, Made, Owning, Source, StructName, Survey};
 use leakproof_program::FuncRef;
 use leakproof_summary::{Exec, Planted};
 use rayon::prelude::*;
@@ -43,15 +44,17 @@ fn examine(
 ) -> Option<Outcome> {
     let meets = |made: &Made| made.trace.iter().all(|s| together.run(s.at.func, function));
     let owning = survey.owning(of, meets).into_iter();
-    let at_stake =
-        |o: &Owning<'_>| handling.releases || o.full && handling.stores.contains(&o.offset);
     let planted: Vec<Planted> = owning
-        .filter(at_stake)
         .filter_map(|owning| {
+            let full = loses_old(survey, function, handling, &owning);
+            let forgets = handling.releases && !owning.emptied_apart;
+            if !forgets && !full {
+                return None;
+            }
             let offset = i64::try_from(owning.offset).ok()?;
             let Made { trace, family } = owning.made.clone();
             let values = handling.values.clone();
-            Some(Planted { values, offset, trace, family, full: owning.full })
+            Some(Planted { values, offset, trace, family, full })
         })
         .collect();
     if planted.is_empty() {
@@ -62,4 +65,17 @@ fn examine(
         component::find_leaks(env, exec, candidates, outcome);
     };
     component::run_planted(env, function, planted, run)
+}
+
+/// Whether what a field held is lost when the function gives it another object: where fields are always
+/// full, or where they are changed elsewhere in the program and this struct has a life already.
+fn loses_old(survey: &Survey, function: FuncRef, handling: &Handling, field: &Owning<'_>) -> bool {
+    let mut stores = handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
+    let is_older = |source: Source| match source {
+        Source::Given(n) => !survey.lives.is_always_new((function, n)),
+        Source::Found => true,
+        Source::Other => false,
+    };
+    let is_changed = |source| field.changes && !handling.looks && is_older(source);
+    stores.any(|&(_, source)| field.full || is_changed(source))
 }

@@ -8,6 +8,7 @@
 //! field, and it is not used.
 
 use super::callee::Program as Calls;
+use super::lives::Lives;
 use super::names::StructNames;
 use super::reader::Reader;
 use leakproof_ir::ValueId;
@@ -36,8 +37,21 @@ pub struct Handling {
     pub values: Arc<[ValueId]>,
     /// It releases them itself.
     pub releases: bool,
-    /// The fields that it stores to.
-    pub stores: FxHashSet<u64>,
+    /// The fields that it stores to, and how it has the structs.
+    pub stores: FxHashSet<(u64, Source)>,
+    /// What it does depends on what is in the structs, or it starts by emptying them: it knows whether the
+    /// fields hold something.
+    pub looks: bool,
+}
+
+/// Where a function has a struct from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// By its parameter of this number.
+    Given(usize),
+    /// From another struct, from a global, or from a function that makes nothing.
+    Found,
+    Other,
 }
 
 /// A field that owns.
@@ -48,6 +62,11 @@ pub struct Owning<'a> {
     pub made: &'a Made,
     /// Every such struct has an object there from the start to the end.
     pub full: bool,
+    /// Some function releases the object and leaves the struct and the empty field behind.
+    pub emptied_apart: bool,
+    /// Structs of this kind are given other objects while they live: some function puts one in the place of
+    /// another, which it releases, in this field or in another one.
+    pub changes: bool,
 }
 
 /// What was seen of one field.
@@ -67,6 +86,12 @@ pub struct Seen {
     pub emptied_in: FxHashSet<FuncRef>,
     /// Parameters that are stored.
     pub handed: BTreeSet<Parameter>,
+}
+
+impl Seen {
+    fn is_replaced(&self) -> bool {
+        self.released_in.iter().any(|f| self.refilled_in.contains(f))
+    }
 }
 
 /// A function's parameter by its number.
@@ -98,6 +123,7 @@ pub struct Survey {
     pub given: FxHashMap<Parameter, BTreeSet<Made>>,
     /// Parameters that some call gives null.
     pub given_null: FxHashSet<Parameter>,
+    pub lives: Lives,
     pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
 }
 
@@ -123,13 +149,16 @@ impl Survey {
             return Vec::new();
         }
         let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
+        let changes = fields.clone().any(|(_, seen)| seen.is_replaced());
         fields
             .filter(|(_, seen)| !seen.shared && (!seen.unclear || seen.released_with_owner))
-            .filter(|(_, seen)| !self.is_emptied_apart(of, seen))
             .filter_map(|((_, offset), seen)| {
                 let handed = seen.handed.iter().filter_map(|p| self.given.get(p)).flatten();
                 let made = seen.made.iter().chain(handed).find(|m| counts(m))?;
-                Some(Owning { offset: *offset, made, full: self.is_full(of, *offset, seen) })
+                let emptied_apart = self.is_emptied_apart(of, seen);
+                let full = !emptied_apart && self.is_full(of, *offset, seen);
+                let changes = changes && self.is_released_among_others(of, seen);
+                Some(Owning { offset: *offset, made, full, emptied_apart, changes })
             })
             .collect()
     }
@@ -161,6 +190,19 @@ impl Survey {
         seen.released_in.iter().any(|f| {
             !seen.refilled_in.contains(f) && !self.owner_released_in.contains(&(of.clone(), *f))
         })
+    }
+
+    /// Whether whoever releases the field releases the struct, puts in another object, or clears other
+    /// fields as well: the field has no life of its own.
+    fn is_released_among_others(&self, of: &StructName, seen: &Seen) -> bool {
+        let fields = || self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
+        let releases = |f: &FuncRef| fields().filter(|(_, s)| s.released_in.contains(f)).count();
+        let is_usual = |f: &FuncRef| {
+            seen.refilled_in.contains(f)
+                || self.owner_released_in.contains(&(of.clone(), *f))
+                || releases(f) > 1
+        };
+        !seen.released_in.is_empty() && seen.released_in.iter().all(is_usual)
     }
 
     pub fn field(&mut self, field: &Field) -> &mut Seen {

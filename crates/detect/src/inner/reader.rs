@@ -1,7 +1,7 @@
 //! What one function says about the fields of structs.
 
 use super::callee::{Fate, Program as Calls};
-use super::fields::{Field, Handling, Made, Maker, StructName, Survey};
+use super::fields::{Field, Handling, Made, Maker, Parameter, Source, StructName, Survey};
 use super::names::StructNames;
 use super::order::Order;
 use leakproof_ir::{
@@ -23,8 +23,12 @@ pub struct Reader<'a> {
     /// Who reads a value.
     uses: FxHashMap<ValueId, Vec<InstId>>,
     returned: FxHashSet<ValueId>,
+    /// Values by which a `switch` goes.
+    switched: FxHashSet<ValueId>,
     /// Values that are addresses of pointer fields, and the structs' own addresses.
     addresses: FxHashMap<ValueId, (ValueId, Field)>,
+    /// Values that are addresses of any fields.
+    members: FxHashMap<ValueId, StructName>,
     /// What values were declared to point to.
     declared: FxHashMap<ValueId, TypeId>,
     /// Fields that lead to a struct of the same kind: what hangs there is a neighbour, not a part.
@@ -45,7 +49,9 @@ impl<'a> Reader<'a> {
             function,
             uses: FxHashMap::default(),
             returned: FxHashSet::default(),
+            switched: FxHashSet::default(),
             addresses: FxHashMap::default(),
+            members: FxHashMap::default(),
             declared: FxHashMap::default(),
             links: FxHashSet::default(),
             pointees: FxHashMap::default(),
@@ -75,6 +81,9 @@ impl<'a> Reader<'a> {
                 && let Some(name) = self.names.of(*ty)
             {
                 self.note_pointee(*base, *ty, &name);
+                if let Some(result) = inst.result {
+                    self.members.insert(result, name.clone());
+                }
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
                 if let (Some(at), Some(result)) = (field, inst.result) {
@@ -87,10 +96,15 @@ impl<'a> Reader<'a> {
             }
         }
         let blocks = self.function.body.iter().flat_map(|b| b.blocks.iter());
-        self.returned.extend(blocks.filter_map(|(_, b)| match b.term {
-            Terminator::Return(v) => v,
-            _ => None,
-        }));
+        for (_, block) in blocks {
+            match block.term {
+                Terminator::Return(v) => self.returned.extend(v),
+                Terminator::Switch { value, .. } => {
+                    self.switched.insert(value);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
@@ -147,12 +161,25 @@ impl<'a> Reader<'a> {
                 self.read_address(survey, field, *address, user);
             }
             if self.is_stored_to(*address) && !self.is_made_here(*owner) {
-                self.handling(survey, &field.0).stores.insert(field.1);
+                let source = self.source(*owner);
+                self.handling(survey, &field.0).stores.insert((field.1, source));
             }
         }
         self.read_releases_together(survey);
         for (_, inst) in self.insts() {
             match &inst.kind {
+                InstKind::Load { ptr } => {
+                    if let Some(of) = self.members.get(ptr)
+                        && inst.result.is_some_and(|v| self.is_tested(v))
+                    {
+                        self.note_look(survey, of);
+                    }
+                }
+                InstKind::MemSet { dst, .. } => {
+                    if let Some(of) = self.pointee(dst) {
+                        self.note_look(survey, of);
+                    }
+                }
                 InstKind::Alloca { ty: Some(ty), .. } => {
                     survey.declared.extend(self.names.of(*ty));
                 }
@@ -174,6 +201,27 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+    }
+
+    fn note_look(&self, survey: &mut Survey, of: &StructName) {
+        if let Some(handling) = survey.handlings.get_mut(&(self.me, of.clone())) {
+            handling.looks = true;
+        }
+    }
+
+    /// Whether what comes next depends on a value, or on a number made of it.
+    fn is_tested(&self, v: ValueId) -> bool {
+        let decides = |user: &InstId| {
+            let inst = self.inst(*user);
+            match inst.kind {
+                InstKind::Cmp { .. } => true,
+                InstKind::Bin { .. } | InstKind::Cast { .. } => {
+                    inst.result.is_some_and(|v| self.is_tested(v))
+                }
+                _ => false,
+            }
+        };
+        self.switched.contains(&v) || self.users(v).iter().any(decides)
     }
 
     /// A struct that this function makes.
@@ -201,6 +249,7 @@ impl<'a> Reader<'a> {
     fn read_given(&self, survey: &mut Survey, callee: &Callee, args: &[ValueId]) {
         let Some(f) = self.calls.defined(self.me.module, callee) else { return };
         for (n, arg) in args.iter().enumerate() {
+            self.read_life(survey, *arg, (f, n));
             match self.function.values[*arg].kind {
                 ValueKind::Null => {
                     survey.given_null.insert((f, n));
@@ -213,6 +262,55 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a struct that a call is given has a life already.
+    fn read_life(&self, survey: &mut Survey, given: ValueId, to: Parameter) {
+        match self.source(given) {
+            Source::Given(n) => survey.lives.note_passed((self.me, n), to),
+            Source::Other if !self.is_given_again(given, to) => survey.lives.note_new(to),
+            Source::Found | Source::Other => survey.lives.note_older(to),
+        }
+    }
+
+    /// Whether several calls give a pointer to the same parameter.
+    fn is_given_again(&self, given: ValueId, (f, n): Parameter) -> bool {
+        let calls = self.users(given).iter().filter(|&&user| match &self.inst(user).kind {
+            InstKind::Call { callee, args, .. } => {
+                args.get(n) == Some(&given) && self.calls.defined(self.me.module, callee) == Some(f)
+            }
+            _ => false,
+        });
+        calls.count() > 1
+    }
+
+    fn source(&self, pointer: ValueId) -> Source {
+        match self.function.values[pointer].kind {
+            ValueKind::Param(n) => return Source::Given(n as usize),
+            // A part of a struct is as old as the struct.
+            ValueKind::Inst(id) => {
+                if let InstKind::Offset { base, .. } = self.inst(id).kind {
+                    return self.source(base);
+                }
+            }
+            _ => {}
+        }
+        let is_found = |v: &ValueId| match self.function.values[*v].kind {
+            ValueKind::Inst(id) => match &self.inst(id).kind {
+                InstKind::Load { ptr } => !self.is_variable(*ptr),
+                InstKind::Call { .. } => self.made_by(id).is_none(),
+                _ => false,
+            },
+            _ => false,
+        };
+        let choices = self.choices(pointer);
+        let is_made = choices.iter().any(|v| self.is_made_here(*v));
+        if choices.iter().any(is_found) && !is_made { Source::Found } else { Source::Other }
+    }
+
+    fn is_variable(&self, address: ValueId) -> bool {
+        let ValueKind::Inst(id) = self.function.values[address].kind else { return false };
+        matches!(self.inst(id).kind, InstKind::Alloca { .. })
     }
 
     /// The releases of fields that always happen before a release of their struct.
