@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::target::Target;
 use crate::trace::Trace;
 use leakproof_frontend::cancel::{self, Running, Temporary};
-use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, switch};
+use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, USUAL_NAME, switch};
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -60,6 +60,9 @@ impl Runner {
     pub fn new(executable: &Path, options: RunOptions) -> Result<Self, ValidateError> {
         cancel::adopt_orphans();
         let folder = scratch_folder("run")?;
+        // Where the name that programs are given points from the folder that they run in.
+        let link = folder.path().join(USUAL_NAME.trim_start_matches("../"));
+        std::os::unix::fs::symlink(executable, &link).map_err(|e| ValidateError::io(&link, &e))?;
         let path = folder.path().join("trace");
         let open =
             || File::options().read(true).write(true).create(true).truncate(true).open(&path);
@@ -110,13 +113,7 @@ impl Runner {
             std::fs::remove_dir_all(work)?;
         }
         std::fs::create_dir(work)?;
-        for (name, content) in &input.files {
-            let path = work.join(name);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(path, content)?;
-        }
+        input.write_entries(work)?;
         std::fs::write(self.folder.path().join("stdin"), &input.stdin)?;
         let config = config::encode(input, target, self.switches, self.limits, work);
         std::fs::write(self.folder.path().join("config"), config)?;

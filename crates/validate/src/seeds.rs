@@ -20,7 +20,7 @@ const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 const LARGE_NUMBER: &str = "-9999999";
 
 /// Files that are there unless the user gives some: the operands of our inputs name them. The last line of one
-/// has no end, and one is in a folder.
+/// has no end, and one is in a folder. Beside them are an empty folder `e` and a link `l` to a folder.
 fn default_files() -> BTreeMap<String, Vec<u8>> {
     let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n")];
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
@@ -30,6 +30,8 @@ fn with(arguments: &[&str], stdin: &str) -> Input {
     Input {
         stdin: stdin.as_bytes().to_vec(),
         files: default_files(),
+        folders: BTreeSet::from(["e".to_owned()]),
+        links: BTreeMap::from([("l".to_owned(), "d".to_owned())]),
         ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
     }
 }
@@ -51,6 +53,7 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["a", "b", "c"], LINES),
         with(&["1", "a"], LINES),
         with(&["d", "."], LINES),
+        with(&["l/", "e", "l"], LINES),
         with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
