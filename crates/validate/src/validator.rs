@@ -97,14 +97,14 @@ impl Validator {
         let harness = self.program.harness.as_ref();
         let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);
-        let (words, pairs) = match harness {
+        let (words, later) = match harness {
             Some(_) => (Vec::new(), Vec::new()),
             None => (
                 seeds::of_words(&self.built.map, &target, seeds.first()),
-                seeds::of_pairs(&self.built.map, seeds.first()),
+                seeds::for_later(&self.built.map, &target, seeds.first()),
             ),
         };
-        let mut outcome = search.run(seeds, &words, pairs)?;
+        let mut outcome = search.run(seeds, &words, later)?;
         if let Some(harness) = harness {
             outcome.reason =
                 format!("{} (through a harness for `{}`)", outcome.reason, harness.function);

@@ -1,8 +1,8 @@
 //! Which open files and streams are symbolic inputs, and the bytes and lengths of these.
 
 use super::cell::Global;
-use super::identity::{self, Identity};
 use super::hooks::{decided, is_active};
+use super::identity::{self, Identity};
 use super::libc::{self, File};
 use super::{config, nodes, shadow};
 use crate::abi::{LENGTH, SOURCE_SHIFT, SOURCE_STDIN, op};
