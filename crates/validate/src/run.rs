@@ -48,9 +48,19 @@ impl Default for RunOptions {
 
 /// A new folder in memory, if the system has such, that goes away by itself.
 pub fn scratch_folder(purpose: &str) -> Result<Temporary, ValidateError> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
     let shared = Path::new("/dev/shm");
     let base = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+    new_folder(&base, purpose)
+}
+
+/// A new folder where a script that the user starts makes its own: file systems differ in what they let a program do, so
+/// a witness that shows its leak in memory need not show it there.
+pub fn usual_folder(purpose: &str) -> Result<Temporary, ValidateError> {
+    new_folder(&std::env::temp_dir(), purpose)
+}
+
+fn new_folder(base: &Path, purpose: &str) -> Result<Temporary, ValidateError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let path = base.join(format!("leakproof-{purpose}-{}-{number}", std::process::id()));
     Temporary::folder(path.clone()).map_err(|e| ValidateError::io(path, &e))

@@ -3,7 +3,7 @@
 use crate::build::{Built, Tools, build};
 use crate::error::ValidateError;
 use crate::input::Input;
-use crate::run::{RunOptions, Runner, scratch_folder};
+use crate::run::{RunOptions, Runner, scratch_folder, usual_folder};
 use crate::search::{Search, SearchOptions};
 use crate::seeds;
 use crate::source::Program;
@@ -56,7 +56,7 @@ impl Validator {
             program: program.clone(),
             compiler: tools.clang.path.clone(),
             _folder: folder,
-            confirmation: scratch_folder("confirm")?,
+            confirmation: usual_folder("confirm")?,
             confirming: Mutex::new(()),
         })
     }
