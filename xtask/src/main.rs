@@ -6,6 +6,7 @@
 //!     cargo xtask bench injected FOLDER [PROGRAM...]  docs/benchmarks/injected.md from a real run
 //!     cargo xtask bench fresh FOLDER [PROGRAM...]     docs/benchmarks/fresh.md: other programs
 //!     cargo xtask bench unseen FOLDER [PROGRAM...]    docs/benchmarks/unseen.md: and others again
+//!     cargo xtask bench mixed FOLDER [PROGRAM...]     docs/benchmarks/mixed.md: of several packages
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
@@ -33,6 +34,9 @@ fn main() -> Result<()> {
         ["bench", "unseen", folder, programs @ ..] => {
             bench::injected::run(&bench::injected::UNSEEN, folder, programs)
         }
+        ["bench", "mixed", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::MIXED, folder, programs)
+        }
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
@@ -43,7 +47,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected|fresh|unseen FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
+             bench injected|fresh|unseen|mixed FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

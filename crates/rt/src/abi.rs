@@ -5,7 +5,7 @@
 //! the node table, and 0 stands for "not symbolic".
 
 pub const MAGIC: u32 = 0x4c50_5254;
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Names the folder with the `config` and `trace` files of a run.
 pub const FOLDER_VARIABLE: &str = "LEAKPROOF_RT";
@@ -192,6 +192,10 @@ pub const SOURCE_FILES: u32 = 65;
 pub const MAX_FILES: u32 = 32;
 pub const SOURCE_ENV: u32 = 128;
 pub const MAX_ENV: u32 = 32;
+/// The name that the program is started by.
+pub const SOURCE_NAME: u32 = 192;
+/// That name when it is not chosen: the program lies beside the folder that it runs in.
+pub const USUAL_NAME: &str = "../program";
 
 /// Switches in the configuration.
 pub mod switch {
@@ -356,6 +360,8 @@ pub const MODELLED: &[&str] = &[
     "read",
     "open",
     "open64",
+    "openat",
+    "openat64",
     "fopen",
     "fopen64",
     "fdopen",
@@ -368,6 +374,12 @@ pub const MODELLED: &[&str] = &[
     "setsid",
     "setpgid",
     "daemon",
+    "utmpname",
+    "utmpxname",
+    "setutent",
+    "setutxent",
+    "getutent",
+    "getutxent",
     "__isoc99_sscanf",
     "__isoc99_fscanf",
     "__isoc99_scanf",

@@ -28,6 +28,10 @@ pub mod number {
     #[cfg(feature = "runtime")]
     pub const READ: c_long = 0;
     #[cfg(feature = "runtime")]
+    pub const STAT: c_long = 4;
+    #[cfg(feature = "runtime")]
+    pub const FSTAT: c_long = 5;
+    #[cfg(feature = "runtime")]
     pub const MMAP: c_long = 9;
     #[cfg(feature = "runtime")]
     pub const MUNMAP: c_long = 11;

@@ -69,6 +69,8 @@ pub fn encode(
     target.sites.iter().for_each(|site| w.list(site));
     w.word(1);
     w.word(input.argc.max(1));
+    w.word(1);
+    w.text("", input.started_by(), Input::capacity(input.started_by()));
     let given = input.command_line();
     w.word(given.len() as u32);
     given.iter().for_each(|a| w.text("", a, Input::capacity(a)));

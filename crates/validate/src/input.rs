@@ -5,18 +5,19 @@
 
 use crate::trace::Trace;
 use leakproof_rt::abi::{
-    FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_SHIFT, SOURCE_STDIN,
-    event,
+    FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_NAME, SOURCE_SHIFT,
+    SOURCE_STDIN, USUAL_NAME, event,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Room that arguments and environment variables have to grow.
 const TEXT_CAPACITY: u32 = 24;
 /// Arguments that an input may come to have.
 const EXTRA_ARGUMENTS: usize = 3;
 /// Bytes that a file may come to have beyond those of its seed.
-const FILE_GROWTH: u64 = 128;
+const FILE_GROWTH: u64 = 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Input {
@@ -24,8 +25,13 @@ pub struct Input {
     pub arguments: Vec<Vec<u8>>,
     /// How many words the command line has, the program's name included.
     pub argc: u32,
+    /// The name that the program is started by, a plain word; without one it is started by its path.
+    pub name: Option<Vec<u8>>,
     pub stdin: Vec<u8>,
     pub files: BTreeMap<String, Vec<u8>>,
+    /// Folders with nothing in them, and symbolic links with what they point to.
+    pub folders: BTreeSet<String>,
+    pub links: BTreeMap<String, String>,
     pub environment: BTreeMap<String, Vec<u8>>,
     pub faults: BTreeSet<Fault>,
 }
@@ -51,11 +57,51 @@ impl Input {
     }
 
     /// This input with the files, if there are any, and the environment of another besides its own.
-    pub fn beside(self, other: &Input) -> Self {
-        let files = if other.files.is_empty() { self.files } else { other.files.clone() };
-        let mut environment = self.environment;
-        environment.extend(other.environment.clone());
-        Self { files, environment, ..self }
+    pub fn beside(mut self, other: &Input) -> Self {
+        if !other.files.is_empty() {
+            self.files = other.files.clone();
+            (self.folders, self.links) = (other.folders.clone(), other.links.clone());
+        }
+        self.environment.extend(other.environment.clone());
+        self
+    }
+
+    /// What the program finds in its folder.
+    pub fn entries(&self) -> Vec<String> {
+        let named = self.files.keys().chain(&self.folders).chain(self.links.keys());
+        named.cloned().collect()
+    }
+
+    /// This input without one entry of the folder.
+    pub fn without(&self, entry: &str) -> Self {
+        let mut input = self.clone();
+        input.files.remove(entry);
+        input.folders.remove(entry);
+        input.links.remove(entry);
+        input
+    }
+
+    /// Makes the folder's entries.
+    pub fn write_entries(&self, folder: &Path) -> std::io::Result<()> {
+        for (name, content) in &self.files {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            std::fs::write(path, content)?;
+        }
+        for name in &self.folders {
+            std::fs::create_dir_all(folder.join(name))?;
+        }
+        for (name, target) in &self.links {
+            std::os::unix::fs::symlink(target, folder.join(name))?;
+        }
+        Ok(())
+    }
+
+    /// The first word of the command line.
+    pub fn started_by(&self) -> &[u8] {
+        self.name.as_deref().unwrap_or(USUAL_NAME.as_bytes())
     }
 
     /// This input for a run outside of the sandbox: what that refused must fail there too.
@@ -109,9 +155,12 @@ impl Input {
         for (&variable, &value) in values.iter().filter(|(v, _)| **v & LENGTH == LENGTH) {
             input.set_length(variable >> SOURCE_SHIFT, value as usize);
         }
+        // While it is changed a name may be anything.
+        input.name = Some(self.started_by().to_vec());
         for (&variable, &value) in values.iter().filter(|(v, _)| **v & LENGTH != LENGTH) {
             input.set_byte(variable >> SOURCE_SHIFT, (variable & LENGTH) as usize, value as u8);
         }
+        input.name = input.name.and_then(plain_name);
         input.arguments.iter_mut().for_each(trim);
         input.environment.values_mut().for_each(trim);
         input
@@ -139,6 +188,7 @@ impl Input {
         let is_text = !(SOURCE_STDIN..SOURCE_ENV).contains(&source);
         let content = match source {
             SOURCE_ARGS..SOURCE_STDIN => self.arguments.get_mut((source - SOURCE_ARGS) as usize),
+            SOURCE_NAME => self.name.as_mut(),
             SOURCE_ENV.. => self.environment.values_mut().nth((source - SOURCE_ENV) as usize),
             _ => self.content_mut(source),
         };
@@ -157,6 +207,15 @@ impl Input {
             n => self.files.values_mut().nth(n as usize - 1),
         }
     }
+}
+
+/// A name by which a witness can start the program, through a link of that name: the last part of what the search
+/// wants. `None` when that is its path, or no name for a link.
+fn plain_name(mut name: Vec<u8>) -> Option<Vec<u8>> {
+    trim(&mut name);
+    let last = name.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    let is_usual = name == USUAL_NAME.as_bytes();
+    (!is_usual && ![&b""[..], b".", b".."].contains(&last)).then(|| last.to_vec())
 }
 
 /// Strings end at their first zero.
@@ -186,6 +245,19 @@ mod tests {
         let cut = grown
             .changed(&BTreeMap::from([(byte(SOURCE_ARGS, 1), 0), (byte(SOURCE_ARGC, LENGTH), 2)]));
         assert_eq!(cut.command_line(), [b"4".to_vec()]);
+    }
+
+    #[test]
+    fn programs_are_started_by_their_path_or_by_a_word() {
+        let input = Input::with_arguments(Vec::new());
+        let named = |bytes: &[(u32, u8)]| {
+            let pairs = bytes.iter().map(|(at, b)| (byte(SOURCE_NAME, *at), u64::from(*b)));
+            input.changed(&pairs.collect()).name
+        };
+        assert_eq!(named(&[]), None);
+        assert_eq!(named(&[(2, b'a')]), Some(b"..aprogram".to_vec()));
+        assert_eq!(named(&[(3, b'x'), (4, 0)]), Some(b"x".to_vec()));
+        assert_eq!(named(&[(3, 0)]), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod config;
 mod error;
 mod feasibility;
 mod foreign;
+mod formats;
 mod guess;
 mod harness;
 mod input;

@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::target::Target;
 use crate::trace::Trace;
 use leakproof_frontend::cancel::{self, Running, Temporary};
-use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, switch};
+use leakproof_rt::abi::{FOLDER_VARIABLE, TRACE_SIZE, USUAL_NAME, switch};
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -48,9 +48,19 @@ impl Default for RunOptions {
 
 /// A new folder in memory, if the system has such, that goes away by itself.
 pub fn scratch_folder(purpose: &str) -> Result<Temporary, ValidateError> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
     let shared = Path::new("/dev/shm");
     let base = if shared.is_dir() { shared.to_owned() } else { std::env::temp_dir() };
+    new_folder(&base, purpose)
+}
+
+/// A new folder where a script that the user starts makes its own: file systems differ in what they let a program do, so
+/// a witness that shows its leak in memory need not show it there.
+pub fn usual_folder(purpose: &str) -> Result<Temporary, ValidateError> {
+    new_folder(&std::env::temp_dir(), purpose)
+}
+
+fn new_folder(base: &Path, purpose: &str) -> Result<Temporary, ValidateError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let path = base.join(format!("leakproof-{purpose}-{}-{number}", std::process::id()));
     Temporary::folder(path.clone()).map_err(|e| ValidateError::io(path, &e))
@@ -60,6 +70,9 @@ impl Runner {
     pub fn new(executable: &Path, options: RunOptions) -> Result<Self, ValidateError> {
         cancel::adopt_orphans();
         let folder = scratch_folder("run")?;
+        // Where the name that programs are given points from the folder that they run in.
+        let link = folder.path().join(USUAL_NAME.trim_start_matches("../"));
+        std::os::unix::fs::symlink(executable, &link).map_err(|e| ValidateError::io(&link, &e))?;
         let path = folder.path().join("trace");
         let open =
             || File::options().read(true).write(true).create(true).truncate(true).open(&path);
@@ -110,13 +123,7 @@ impl Runner {
             std::fs::remove_dir_all(work)?;
         }
         std::fs::create_dir(work)?;
-        for (name, content) in &input.files {
-            let path = work.join(name);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(path, content)?;
-        }
+        input.write_entries(work)?;
         std::fs::write(self.folder.path().join("stdin"), &input.stdin)?;
         let config = config::encode(input, target, self.switches, self.limits, work);
         std::fs::write(self.folder.path().join("config"), config)?;

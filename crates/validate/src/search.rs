@@ -200,13 +200,12 @@ impl<'a> Search<'a> {
         Ok(self.outcome())
     }
 
-    /// Takes files that the leak does not need out of its input.
+    /// Takes files, folders and links that the leak does not need out of its input.
     fn drop_files(&mut self) -> Result<(), ValidateError> {
         let input = self.leak.as_ref().map(|l| l.input.clone()).unwrap_or_default();
-        for name in input.files.keys() {
+        for name in input.entries() {
             let Some(leak) = &self.leak else { break };
-            let mut fewer = leak.input.clone();
-            fewer.files.remove(name);
+            let fewer = leak.input.without(&name);
             let same = leaks(&self.runner.run(&fewer, self.target)?);
             let wanted = (leak.qualifier, leak.on_path);
             if same.contains(&wanted) {

@@ -1,6 +1,7 @@
 //! Inputs that a search starts from: a few that suit most programs, and those that the program's own
 //! words suggest (options of `getopt`, texts that its functions are given).
 
+use crate::formats;
 use crate::input::Input;
 use crate::map::ProgramMap;
 use crate::target::Target;
@@ -11,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_OPTIONS: usize = 80;
 const MAX_WORDS: usize = 60;
 const MAX_PAIRS: usize = 600;
+const MAX_FORMATS: usize = 600;
+const MAX_PREDICATES: usize = 300;
 
 const LINES: &str = "a 1\nb 2\n";
 /// More digits than any integer has.
@@ -20,7 +23,7 @@ const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 const LARGE_NUMBER: &str = "-9999999";
 
 /// Files that are there unless the user gives some: the operands of our inputs name them. The last line of one
-/// has no end, and one is in a folder.
+/// has no end, and one is in a folder. Beside them are an empty folder `e` and a link `l` to a folder.
 fn default_files() -> BTreeMap<String, Vec<u8>> {
     let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n")];
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
@@ -30,6 +33,8 @@ fn with(arguments: &[&str], stdin: &str) -> Input {
     Input {
         stdin: stdin.as_bytes().to_vec(),
         files: default_files(),
+        folders: BTreeSet::from(["e".to_owned()]),
+        links: BTreeMap::from([("l".to_owned(), "d".to_owned())]),
         ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
     }
 }
@@ -51,6 +56,7 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["a", "b", "c"], LINES),
         with(&["1", "a"], LINES),
         with(&["d", "."], LINES),
+        with(&["l/", "e", "l"], LINES),
         with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
@@ -61,7 +67,7 @@ pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<
     for option in map.units.iter().flat_map(|u| &u.options).take(MAX_OPTIONS) {
         all.extend(option_inputs(&option.name, option.takes_value));
     }
-    for word in words(map, target) {
+    for word in all_words(map, target).into_iter().take(MAX_WORDS) {
         all.extend(environment_inputs(&word));
         let lines = format!("{word}\n{word} 1\n");
         all.push(with(&[&word], LINES));
@@ -71,15 +77,92 @@ pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<
     beside(all, base)
 }
 
-/// Inputs with two options of the program's: much happens only when both are given.
-pub fn of_pairs(map: &ProgramMap, base: Option<&Input>) -> Vec<Input> {
+/// More inputs than there is time for before a search begins; their kinds take turns, so that none waits long.
+pub fn for_later(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<Input> {
+    let kinds = [
+        of_formats(map, base),
+        beside(of_operands(map), base),
+        beside(of_predicates(map, target), base),
+        beside(of_pairs(map), base),
+    ];
+    let longest = kinds.iter().map(Vec::len).max().unwrap_or(0);
+    let turns = (0..longest).flat_map(|i| kinds.iter().filter_map(move |kind| kind.get(i)));
+    turns.cloned().collect()
+}
+
+/// Texts of known formats on standard input and in a file that operands name; then with each option.
+fn of_formats(map: &ProgramMap, base: Option<&Input>) -> Vec<Input> {
+    let mut all = Vec::new();
+    for text in formats::texts() {
+        let mut inputs = beside(vec![with(&[], &text), with(&["a", "1"], "")], base);
+        if let Some(content) = inputs[1].files.get_mut("a") {
+            *content = text.into_bytes();
+        }
+        all.extend(inputs);
+    }
+    for option in main_options(map) {
+        let words = option_words(option);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let inputs = formats::texts().iter().map(|text| with(&words, text)).collect();
+        all.extend(beside(inputs, base));
+    }
+    all.truncate(MAX_FORMATS);
+    all
+}
+
+/// Operands that programs which copy, move and remove want: new names, folders to put things into, links, something
+/// that is no file and on another device.
+const OPERANDS: &[&[&str]] = &[
+    &["1", "a", "d"],
+    &["1", "new"],
+    &["d", "new"],
+    &["d", "e"],
+    &["l", "new"],
+    &["l", "d", "e"],
+    &["/dev/null", "."],
+];
+
+/// Each option with these operands.
+fn of_operands(map: &ProgramMap) -> Vec<Input> {
+    let mut all: Vec<Input> = OPERANDS.iter().map(|o| with(o, LINES)).collect();
+    for option in main_options(map).into_iter().take(MAX_OPTIONS) {
+        let words = option_words(option);
+        for operands in OPERANDS {
+            let words = words.iter().map(String::as_str);
+            let line: Vec<&str> = words.chain(operands.iter().copied()).collect();
+            all.push(with(&line, LINES));
+        }
+    }
+    all
+}
+
+/// The program's options; most long ones are other names of short ones.
+fn main_options(map: &ProgramMap) -> Vec<&OptionMap> {
     let all: Vec<&OptionMap> = map.units.iter().flat_map(|u| &u.options).collect();
     let is_short = |o: &&&OptionMap| !o.name.starts_with("--");
-    // Most long options are other names of short ones.
-    let mut options: Vec<&OptionMap> = all.iter().filter(is_short).copied().collect();
-    if options.is_empty() {
-        options = all;
+    let short: Vec<&OptionMap> = all.iter().filter(is_short).copied().collect();
+    if short.is_empty() { all } else { short }
+}
+
+/// Words of tables as options of programs that have a parser of their own: alone, and with a value behind.
+fn of_predicates(map: &ProgramMap, target: &Target) -> Vec<Input> {
+    let mut all = Vec::new();
+    if map.units.iter().any(|u| !u.options.is_empty()) {
+        return all;
     }
+    let is_name =
+        |w: &String| w.len() > 1 && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    for word in all_words(map, target).into_iter().filter(is_name).take(MAX_PREDICATES) {
+        let option = format!("-{}", word.trim_start_matches('-'));
+        all.push(with(&[".", &option], LINES));
+        all.push(with(&[".", "/dev/null", &option, "1"], LINES));
+    }
+    all
+}
+
+/// Inputs with two options of the program's: much happens only when both are given.
+fn of_pairs(map: &ProgramMap) -> Vec<Input> {
+    let options = main_options(map);
     let mut pairs = Vec::new();
     for (i, first) in options.iter().enumerate() {
         for second in &options[i + 1..] {
@@ -91,7 +174,7 @@ pub fn of_pairs(map: &ProgramMap, base: Option<&Input>) -> Vec<Input> {
         }
     }
     pairs.truncate(MAX_PAIRS);
-    beside(pairs, base)
+    pairs
 }
 
 /// An option as it is given, with a value if it takes one.
@@ -137,7 +220,7 @@ fn option_inputs(name: &str, takes_value: bool) -> Vec<Input> {
 
 /// Words of the functions from which the allocation can be reached, the nearest functions first; then
 /// those of tables.
-fn words(map: &ProgramMap, target: &Target) -> Vec<String> {
+fn all_words(map: &ProgramMap, target: &Target) -> Vec<String> {
     let distances = map.distances(&target.site_blocks);
     let mut functions = Vec::new();
     for (unit, function, entry) in map.entries() {
@@ -150,7 +233,7 @@ fn words(map: &ProgramMap, target: &Target) -> Vec<String> {
     let tables = map.units.iter().flat_map(|u| &u.words);
     let mut seen = BTreeSet::new();
     let new = near.chain(tables).filter(|w| seen.insert(w.as_str()));
-    new.take(MAX_WORDS).cloned().collect()
+    new.cloned().collect()
 }
 
 #[cfg(test)]
@@ -184,11 +267,26 @@ mod tests {
     }
 
     #[test]
+    fn more_operands_and_predicates_for_later() {
+        let has = |unit: UnitMap, words: &[&str]| {
+            let words: Vec<Vec<u8>> = words.iter().map(|w| w.as_bytes().to_vec()).collect();
+            let all = for_later(&ProgramMap::new(vec![unit]), &Target::default(), None);
+            all.iter().any(|i| i.arguments == words)
+        };
+        let option = OptionMap { name: "-n".into(), takes_value: true };
+        let usual = || UnitMap { options: vec![option.clone()], ..UnitMap::default() };
+        assert!(has(usual(), &["d", "new"]) && has(usual(), &["-n", "1", "1", "a", "d"]));
+        let words = vec!["depth".to_owned(), "a b".to_owned()];
+        let own = || UnitMap { words: words.clone(), ..UnitMap::default() };
+        assert!(has(own(), &[".", "-depth"]) && !has(own(), &[".", "-a b"]));
+    }
+
+    #[test]
     fn two_options_at_once_and_variables() {
         let option = |name: &str, takes_value| OptionMap { name: name.into(), takes_value };
         let options = vec![option("--long", false), option("-a", false), option("-n", true)];
         let map = ProgramMap::new(vec![UnitMap { options, ..UnitMap::default() }]);
-        let [pair] = of_pairs(&map, None).try_into().unwrap();
+        let [pair] = of_pairs(&map).try_into().unwrap();
         assert_eq!(pair.arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
         assert_eq!(environment_inputs("GZIP")[0].environment["GZIP"], b"1");
         assert!(environment_inputs("gzip").is_empty() && environment_inputs("A").is_empty());

@@ -155,18 +155,54 @@ pub fn choose<'p>(
     if programs.is_empty() {
         return Err(ValidateError::NoMain);
     }
+    let has = |p: &Program, f: &Path| p.units.iter().any(|u| u.files.iter().any(|x| x == f));
+    let has_all = |p: &&Program| files.iter().all(|f| has(p, f));
     if let Some(name) = wanted {
         let hit = |p: &&Program| p.name == name || Path::new(&p.name).ends_with(name);
-        return programs.iter().find(hit).ok_or_else(|| {
+        // One file may be compiled into several programs, with other units each.
+        let fitting = programs.iter().filter(hit).find(has_all);
+        return fitting.or_else(|| programs.iter().find(hit)).ok_or_else(|| {
             let names: Vec<&str> = programs.iter().map(|p| p.name.as_str()).collect();
             let known = names.join(", ");
             ValidateError::Program(format!("no program `{name}`; those with a main are {known}"))
         });
     }
-    let has = |p: &Program, f: &Path| p.units.iter().any(|u| u.files.iter().any(|x| x == f));
-    let fitting = programs.iter().filter(|p| files.iter().all(|f| has(p, f)));
-    fitting.min_by_key(|p| p.units.len()).ok_or_else(|| {
+    programs.iter().filter(has_all).min_by_key(|p| p.units.len()).ok_or_else(|| {
         let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         ValidateError::Program(format!("no program contains {}", names.join(" and ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_several_programs_is_the_one_with_the_warning() {
+        let unit = |file: &str| SourceUnit {
+            unit: Unit {
+                directory: PathBuf::from("/p"),
+                source: PathBuf::from(file),
+                kind: SourceKind::C,
+                flags: Vec::new(),
+                output: None,
+            },
+            name: file.to_owned(),
+            defines: Vec::new(),
+            needs: Vec::new(),
+            files: vec![Path::new("/p").join(file)],
+        };
+        let program = |files: &[&str]| Program {
+            units: files.iter().map(|f| unit(f)).collect(),
+            link_flags: Vec::new(),
+            is_cxx: false,
+            name: "main.c".to_owned(),
+            harness: None,
+        };
+        let programs = [program(&["main.c"]), program(&["main.c", "part.c"])];
+        let chosen = |file: &str| choose(&programs, Some("main.c"), &[Path::new(file)]).unwrap();
+        assert_eq!(chosen("/p/part.c").units.len(), 2);
+        assert_eq!(chosen("/p/main.c").units.len(), 1);
+        assert_eq!(chosen("/p/unknown.c").units.len(), 1);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::build::{Built, Tools, build};
 use crate::error::ValidateError;
 use crate::input::Input;
-use crate::run::{RunOptions, Runner, scratch_folder};
+use crate::run::{RunOptions, Runner, scratch_folder, usual_folder};
 use crate::search::{Search, SearchOptions};
 use crate::seeds;
 use crate::source::Program;
@@ -56,7 +56,7 @@ impl Validator {
             program: program.clone(),
             compiler: tools.clang.path.clone(),
             _folder: folder,
-            confirmation: scratch_folder("confirm")?,
+            confirmation: usual_folder("confirm")?,
             confirming: Mutex::new(()),
         })
     }
@@ -97,14 +97,14 @@ impl Validator {
         let harness = self.program.harness.as_ref();
         let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);
-        let (words, pairs) = match harness {
+        let (words, later) = match harness {
             Some(_) => (Vec::new(), Vec::new()),
             None => (
                 seeds::of_words(&self.built.map, &target, seeds.first()),
-                seeds::of_pairs(&self.built.map, seeds.first()),
+                seeds::for_later(&self.built.map, &target, seeds.first()),
             ),
         };
-        let mut outcome = search.run(seeds, &words, pairs)?;
+        let mut outcome = search.run(seeds, &words, later)?;
         if let Some(harness) = harness {
             outcome.reason =
                 format!("{} (through a harness for `{}`)", outcome.reason, harness.function);

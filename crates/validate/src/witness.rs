@@ -93,13 +93,7 @@ impl Witness<'_> {
             std::fs::remove_dir_all(folder).map_err(fail)?;
         }
         std::fs::create_dir_all(folder.join("files")).map_err(fail)?;
-        for (name, content) in &self.input.files {
-            let path = folder.join("files").join(name);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(fail)?;
-            }
-            std::fs::write(path, content).map_err(fail)?;
-        }
+        self.input.write_entries(&folder.join("files")).map_err(fail)?;
         std::fs::write(folder.join("stdin"), &self.input.stdin).map_err(fail)?;
         std::fs::write(folder.join("faults.c"), FAULTS_SOURCE).map_err(fail)?;
         if let Some(harness) = &self.program.harness {
@@ -135,7 +129,7 @@ impl Witness<'_> {
 
     /// The program's command line.
     fn command(&self) -> Vec<u8> {
-        let mut line = b"\"$build/program\"".to_vec();
+        let mut line = quoted(self.input.started_by());
         for argument in self.input.command_line() {
             line.push(b' ');
             line.extend(quoted(argument));
@@ -235,13 +229,20 @@ impl Witness<'_> {
             "for symbolize in 1 0; do",
             "rm -rf \"$work\" \"$build\"/report*",
             "mkdir \"$work\"",
-            "cp -R \"$here/files/.\" \"$work/\"",
+            "cp -RP \"$here/files/.\" \"$work/\"",
             "cd \"$work\"",
         ] {
             lines.push(fixed.as_bytes().to_vec());
         }
+        let path = match &self.input.name {
+            Some(name) => {
+                lines.extend(link_lines(name));
+                "\"$build/names\":/usr/bin:/bin"
+            }
+            None => "/usr/bin:/bin",
+        };
         let mut run =
-            b"env -i PATH=/usr/bin:/bin HOME=\"$work\" TMPDIR=\"$work\" LC_ALL=C".to_vec();
+            format!("env -i PATH={path} HOME=\"$work\" TMPDIR=\"$work\" LC_ALL=C").into_bytes();
         for (name, value) in &self.input.environment {
             run.push(b' ');
             let mut word = name.as_bytes().to_vec();
@@ -290,6 +291,12 @@ impl Witness<'_> {
         }
         lines
     }
+}
+
+/// Lines that make the program known to the shell by a name.
+fn link_lines(name: &[u8]) -> [Vec<u8>; 2] {
+    let link = [b"ln -sf \"$build/program\" \"$build/names\"/", quoted(name).as_slice()].concat();
+    [b"mkdir -p \"$build/names\"".to_vec(), link]
 }
 
 /// A word that a shell takes as it is.

@@ -1,10 +1,10 @@
-//! `cargo xtask bench injected|fresh|unseen FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper on coreutils.
+//! `cargo xtask bench injected|fresh|unseen|mixed FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
 //!
-//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`. In a copy of it the releases that
-//! a sample's list names are taken out (`free (x)` becomes `(void) (x)`), one warning is made of
-//! each, and `leakproof validate` judges them. All of them are true leaks. The result, when no programs
-//! are named, is the sample's page. There are three samples: one that the search was tuned on, and two that
-//! were added later (docs/validate.md has their first figures, before anything was changed for them).
+//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed`, the folder with that and the
+//! other trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
+//! `(void) (x)`), one warning is made of each, and `leakproof validate` judges them. All of them are true leaks. The
+//! result, when no programs are named, is the sample's page. One sample was tuned on; the others were added
+//! later (docs/validate.md has their first figures, before anything was changed for them).
 
 use super::selection::Selection;
 use super::{machine, work_folder, write_page};
@@ -17,6 +17,8 @@ use std::process::Command;
 
 /// Releases to take out, and the page about them.
 pub struct Sample {
+    /// One release per line: program, release, allocation (coreutils, in `src`), or tree, file with `main`, release,
+    /// allocation.
     list: &'static str,
     page: &'static str,
     title: &'static str,
@@ -25,19 +27,25 @@ pub struct Sample {
 pub const TUNED: Sample = Sample {
     list: include_str!("injected/coreutils.txt"),
     page: "injected.md",
-    title: "# Injected leaks\n\nMade by `cargo xtask bench injected FOLDER`",
+    title: "# Injected leaks\n\nMade by `cargo xtask bench injected FOLDER` from coreutils 9.1",
 };
 
 pub const FRESH: Sample = Sample {
     list: include_str!("injected/fresh.txt"),
     page: "fresh.md",
-    title: "# Injected leaks in other programs\n\nMade by `cargo xtask bench fresh FOLDER`",
+    title: "# Injected leaks in other programs\n\nMade by `cargo xtask bench fresh FOLDER` from coreutils 9.1",
 };
 
 pub const UNSEEN: Sample = Sample {
     list: include_str!("injected/unseen.txt"),
     page: "unseen.md",
-    title: "# Injected leaks in a third set of programs\n\nMade by `cargo xtask bench unseen FOLDER`",
+    title: "# Injected leaks in a third set of programs\n\nMade by `cargo xtask bench unseen FOLDER` from coreutils 9.1",
+};
+
+pub const MIXED: Sample = Sample {
+    list: include_str!("injected/mixed.txt"),
+    page: "mixed.md",
+    title: "# Injected leaks in programs of several packages\n\nMade by `cargo xtask bench mixed FOLDER`",
 };
 
 struct Injection {
@@ -45,28 +53,40 @@ struct Injection {
     allocation: Place,
 }
 
-/// A line of a file in `src/`.
+/// A line of a file of a tree.
 struct Place {
     file: String,
     line: usize,
 }
 
 impl Place {
-    /// `LINE` of the program's own file, or `FILE:LINE`.
-    fn parse(program: &str, text: &str) -> Result<Self> {
-        let (file, line) = match text.split_once(':') {
-            Some((file, line)) => (file.to_owned(), line),
-            None => (format!("{program}.c"), text),
-        };
-        Ok(Self { file: format!("src/{file}"), line: line.parse()? })
+    /// `FILE:LINE`, or `LINE` of the file with `main`; files are in its folder unless they name another.
+    fn parse(main: &str, text: &str) -> Result<Self> {
+        let (file, line) = text.split_once(':').unwrap_or((main, text));
+        let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_whole = file.contains('/') || folder.is_empty();
+        let file = if is_whole { file.to_owned() } else { format!("{folder}/{file}") };
+        Ok(Self { file, line: line.parse()? })
+    }
+}
+
+/// Where a program is: a tree below the sample's folder, and the file with `main` in it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    tree: String,
+    main: String,
+}
+
+impl Origin {
+    fn name(&self) -> &str {
+        Path::new(&self.main).file_stem().and_then(|n| n.to_str()).unwrap_or_default()
     }
 }
 
 pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
-    let copy = copy(Path::new(folder))?;
     let leakproof = Selection::default().leakproof()?;
     let mut text = format!(
-        "{} from coreutils 9.1; do not edit. Measured on {}. Section 5.1 \
+        "{}; do not edit. Measured on {}. Section 5.1 \
          of the ISSTA 2013 paper: each row is one release that was taken out of the program (`free (x)` became \
          `(void) (x)`), and the warning made of it (allocation, place of the release; no branches). All are \
          true leaks. Nothing but the default seeds is given. Budget: 60 s of processor time for each.\n\n\
@@ -77,15 +97,22 @@ pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut unconfirmed = 0;
     let wanted = |name: &str| programs.is_empty() || programs.contains(&name);
-    for (program, list) in injections(sample)?.into_iter().filter(|(p, _)| wanted(p)) {
+    let mut copies: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for (origin, list) in injections(sample)?.into_iter().filter(|(o, _)| wanted(o.name())) {
+        let program = origin.name();
         eprintln!("{program} ...");
+        let copy = match copies.get(&origin.tree) {
+            Some(copy) => copy.clone(),
+            None => copy(&Path::new(folder).join(&origin.tree))?,
+        };
+        copies.insert(origin.tree.clone(), copy.clone());
         inject(&copy, &list)?;
-        let report = validate(&leakproof, &copy, &program, &list)?;
+        let report = validate(&leakproof, &copy, &origin.main, &list)?;
         for leak in report["leaks"].as_array().into_iter().flatten() {
             let verdict = leak["verdict"].as_str().unwrap_or("REJECTED").to_owned();
             let confirmed = confirmed(&copy, leak)?;
             unconfirmed += usize::from(verdict == "MUST-LEAK" && confirmed != "shows it");
-            row(&mut text, &program, leak, &verdict, confirmed)?;
+            row(&mut text, program, leak, &verdict, confirmed)?;
             *counts.entry(verdict).or_default() += 1;
         }
     }
@@ -107,16 +134,20 @@ pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn injections(sample: &Sample) -> Result<BTreeMap<String, Vec<Injection>>> {
-    let mut all: BTreeMap<String, Vec<Injection>> = BTreeMap::new();
+fn injections(sample: &Sample) -> Result<BTreeMap<Origin, Vec<Injection>>> {
+    let mut all: BTreeMap<Origin, Vec<Injection>> = BTreeMap::new();
     for line in sample.list.lines().filter(|l| !l.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [program, release, allocation] = words.as_slice() else { bail!("bad line: {line}") };
-        let injection = Injection {
-            release: Place::parse(program, release)?,
-            allocation: Place::parse(program, allocation)?,
+        let (tree, main, release, allocation) = match words.as_slice() {
+            [program, release, allocation] => ("", format!("src/{program}.c"), release, allocation),
+            [tree, main, release, allocation] => (*tree, (*main).to_owned(), release, allocation),
+            _ => bail!("bad line: {line}"),
         };
-        all.entry((*program).to_owned()).or_default().push(injection);
+        let injection = Injection {
+            release: Place::parse(&main, release)?,
+            allocation: Place::parse(&main, allocation)?,
+        };
+        all.entry(Origin { tree: tree.to_owned(), main }).or_default().push(injection);
     }
     Ok(all)
 }
@@ -124,11 +155,12 @@ fn injections(sample: &Sample) -> Result<BTreeMap<String, Vec<Injection>>> {
 /// A copy whose databases name the copy.
 fn copy(folder: &Path) -> Result<PathBuf> {
     let folder = std::fs::canonicalize(folder)?;
-    let to = work_folder().join("injected");
+    let name = folder.file_name().unwrap_or_default();
+    let to = work_folder().join("injected").join(name);
     if to.exists() {
         std::fs::remove_dir_all(&to)?;
     }
-    std::fs::create_dir_all(work_folder())?;
+    std::fs::create_dir_all(work_folder().join("injected"))?;
     if !Command::new("cp").arg("-a").arg(&folder).arg(&to).status()?.success() {
         bail!("{}: cannot be copied", folder.display());
     }
@@ -150,20 +182,19 @@ fn inject(copy: &Path, list: &[Injection]) -> Result<()> {
         let text = std::fs::read_to_string(&path)?;
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let line = lines.get_mut(release.line - 1).context("no such line")?;
-        if !line.contains("free (") {
-            bail!("{}:{}: no release; is this coreutils 9.1?", release.file, release.line);
+        if !line.contains("free (") && !line.contains("free(") {
+            bail!("{}:{}: no release; is this another version?", release.file, release.line);
         }
-        *line = line.replace("free (", "(void) (");
+        *line = line.replace("free (", "(void) (").replace("free(", "(void) (");
         std::fs::write(path, lines.join("\n") + "\n")?;
     }
     Ok(())
 }
 
-fn validate(tool: &Path, copy: &Path, program: &str, list: &[Injection]) -> Result<Value> {
+fn validate(tool: &Path, copy: &Path, main: &str, list: &[Injection]) -> Result<Value> {
     let mut command = Command::new(tool);
-    let file = format!("src/{program}.c");
     command.current_dir(copy).args(["validate", "-q", "-p", ".", "--format", "json"]);
-    command.args(["--program", &file, "--link-flags=-lgmp"]);
+    command.args(["--program", main, "--link-flags=-lgmp -lm"]);
     for i in list {
         let place = |p: &Place| format!("{}:{}", p.file, p.line);
         let warning = format!("alloc={},leak={}", place(&i.allocation), place(&i.release));

@@ -25,6 +25,8 @@ pub struct Config {
     pub sites: List,
     pub argc: u32,
     pub has_arguments: bool,
+    /// The program's name, one text.
+    pub name: Texts,
     pub arguments: Texts,
     pub environment: Texts,
     pub files: Texts,
@@ -151,6 +153,7 @@ static CONFIG: Global<Config> = Global::new(Config {
     sites: List { words: &[], count: 0 },
     argc: 0,
     has_arguments: false,
+    name: Texts { words: &[], count: 0 },
     arguments: Texts { words: &[], count: 0 },
     environment: Texts { words: &[], count: 0 },
     files: Texts { words: &[], count: 0 },
@@ -208,6 +211,7 @@ fn interpret(mut r: Reader) -> bool {
     c.sites = r.list();
     c.has_arguments = r.word() != 0;
     c.argc = r.word();
+    c.name = r.texts();
     c.arguments = r.texts();
     c.environment = r.texts();
     c.files = r.texts();

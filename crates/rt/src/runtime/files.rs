@@ -2,12 +2,15 @@
 
 use super::cell::Global;
 use super::hooks::{decided, is_active};
+use super::identity::{self, Identity};
 use super::libc::{self, File};
 use super::{config, nodes, shadow};
 use crate::abi::{LENGTH, SOURCE_SHIFT, SOURCE_STDIN, op};
 use core::ffi::{c_char, c_int, c_long};
 
 const MAX_FD: usize = 1024;
+/// Who asks for more at once reads whatever there is.
+pub const LARGEST_RECORD: usize = 512;
 
 /// Number of the configuration's file plus one, for each descriptor.
 static DESCRIPTORS: Global<[u8; MAX_FD]> = Global::new([0; MAX_FD]);
@@ -35,22 +38,35 @@ pub fn opened(fd: c_int, path: *const c_char) {
     if fd < 0 {
         return;
     }
-    set(fd, 0);
+    set(fd, identity::of_descriptor(fd).and_then(number_of).unwrap_or(0));
     let (length, _) = super::memory::measure(path, 4096);
     // SAFETY: a terminated string of that length.
-    let mut name = unsafe { core::slice::from_raw_parts(path.cast::<u8>(), length) };
-    while let Some(rest) = name.strip_prefix(b"./") {
-        name = rest;
-    }
-    let files = &config::get().files;
-    for i in 1..files.count() {
-        if files.get(i).is_some_and(|f| f.name == name) {
-            set(fd, i as u8 + 1);
-        }
-    }
-    if name == b"/dev/stdin" {
+    if unsafe { core::slice::from_raw_parts(path.cast::<u8>(), length) } == b"/dev/stdin" {
         set(fd, 1);
     }
+}
+
+/// The input with this name.
+pub fn of_path(path: *const c_char) -> Option<Input> {
+    let error = libc::errno();
+    let number = identity::of_path(path).and_then(number_of);
+    libc::set_errno(error);
+    let number = number.filter(|_| is_active())?;
+    Some(Input { number: u32::from(number) - 1 })
+}
+
+/// Which of the configuration's files this is, plus one. Names do not tell: programs change folders, open
+/// relative to others, and follow links.
+fn number_of(wanted: Identity) -> Option<u8> {
+    let c = config::get();
+    let error = libc::errno();
+    let is_it = |i: &u32| {
+        let path = c.files.get(*i).map(|f| identity::Path::within(c.scratch, f.name));
+        path.and_then(|p| identity::of_path(p.as_ptr())) == Some(wanted)
+    };
+    let number = (1..c.files.count()).find(is_it).map(|i| i as u8 + 1);
+    libc::set_errno(error);
+    number
 }
 
 pub fn closed(fd: c_int) {
@@ -122,6 +138,10 @@ impl Input {
             shadow::store_byte(memory + i, value, self.byte(position + i));
         }
         if count < wanted {
+            // First whether there is enough, so that the other way is a record that is read whole.
+            if wanted <= LARGEST_RECORD {
+                self.decide_has(position + wanted as u64 - 1, false);
+            }
             let end = nodes::constant(32, position + count as u64);
             let ends = nodes::apply(op::EQ, self.length(), end);
             if super::trace::node(ends).value != 0 {

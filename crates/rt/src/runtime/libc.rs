@@ -24,6 +24,7 @@ unsafe extern "C" {
     pub fn getline(line: *mut *mut c_char, n: *mut usize, stream: *mut File) -> isize;
     pub fn read(fd: c_int, buffer: *mut c_void, size: usize) -> isize;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    pub fn openat(folder: c_int, path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(fd: c_int) -> c_int;
     pub fn fopen(path: *const c_char, mode: *const c_char) -> *mut File;
     pub fn fdopen(fd: c_int, mode: *const c_char) -> *mut File;

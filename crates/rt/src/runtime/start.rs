@@ -6,8 +6,8 @@ use super::libc::{self, map, map_file, open_raw};
 use super::stdio::symbolic_text;
 use super::{config, files, nodes, path, scan, shadow, trace};
 use crate::abi::{
-    FOLDER_VARIABLE, LENGTH, MAGIC, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_SHIFT, TRACE_SIZE,
-    VERSION, event, flag, header, mark, op, outcome, switch,
+    FOLDER_VARIABLE, LENGTH, MAGIC, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_NAME, SOURCE_SHIFT,
+    TRACE_SIZE, VERSION, event, flag, header, mark, op, outcome, switch,
 };
 use crate::sandbox::{self, Walls};
 use core::ffi::{c_char, c_int};
@@ -184,7 +184,7 @@ extern "C" fn lp_rt_argc(_given: u32) -> u32 {
     argc
 }
 
-/// The argument vector of the configuration; the program's name is the given one.
+/// The argument vector of the configuration, the program's name included.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn lp_rt_argv(given: *const *mut c_char) -> *const *mut c_char {
     let c = config::get();
@@ -194,7 +194,10 @@ unsafe extern "C" fn lp_rt_argv(given: *const *mut c_char) -> *const *mut c_char
     }
     // SAFETY: within the mapping; `main` always gets a first entry, if only null.
     unsafe {
-        *vector = *given;
+        *vector = match c.name.get(0) {
+            Some(name) => symbolic_text(name, SOURCE_NAME),
+            None => *given,
+        };
         let count = c.argc.max(1) - 1;
         for i in 0..count.min(c.arguments.count()).min(MAX_ARGS) {
             if let Some(text) = c.arguments.get(i) {

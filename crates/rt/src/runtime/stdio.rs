@@ -26,6 +26,25 @@ extern "C" fn lp_w_open64(path: *const c_char, flags: c_int, mode: c_int) -> c_i
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn lp_w_openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_int) -> c_int {
+    take_arguments::<0>(core::ptr::null());
+    // SAFETY: the real function; a mode that was not passed is not looked at.
+    let fd = unsafe { libc::openat(folder, path, flags, mode) };
+    files::opened(fd, path);
+    fd
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_openat64(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: c_int,
+) -> c_int {
+    lp_w_openat(folder, path, flags, mode)
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn lp_w_close(fd: c_int) -> c_int {
     take_arguments::<0>(core::ptr::null());
     // SAFETY: the real function.
@@ -197,6 +216,10 @@ extern "C" fn lp_w_fread(b: *mut c_void, size: usize, count: usize, stream: *mut
     if let Some((input, position)) = input {
         let after = files::stream_position(stream).unwrap_or(position);
         let arrived = after.saturating_sub(position) as usize;
+        if items < count && (2..=files::LARGEST_RECORD).contains(&size) {
+            // Another whole item, even if not all of them.
+            input.decide_has(position + ((items + 1) * size) as u64 - 1, false);
+        }
         input.arrived(position, b as u64, arrived, size.saturating_mul(count));
     }
     items

@@ -42,8 +42,10 @@ impl Project<'_> {
                     continue;
                 }
             };
+            // By its unit, not by its name: one file may be the main unit of several programs.
             let same = |g: &&mut Group| {
-                g.program.name == program.name && g.program.harness == program.harness
+                g.program.units[0].unit == program.units[0].unit
+                    && g.program.harness == program.harness
             };
             match groups.iter_mut().find(same) {
                 Some(group) => group.members.push(i),
