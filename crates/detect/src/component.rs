@@ -21,7 +21,7 @@ use leakproof_ir::Loc;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_smt::{Answer, Session};
-use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Planted, Summary};
+use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Place, Planted, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -372,7 +372,8 @@ pub fn find_leaks(
 fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &mut Outcome) {
     let mut found = FxHashSet::default();
     let mut named: FxHashMap<_, Vec<String>> = FxHashMap::default();
-    let mut asked: FxHashMap<leakproof_summary::Place, u64> = FxHashMap::default();
+    let mut asked: FxHashMap<Place, u64> = FxHashMap::default();
+    let mut roots: FxHashSet<(Place, String, u32)> = FxHashSet::default();
     let mut session = Session::new();
     for candidate in questions {
         let trace = exec.objects[candidate.object.0 as usize].trace.clone();
@@ -399,8 +400,14 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
         if outcome.findings.len() > before.1 {
             found.insert((site, made, exit));
             let names = named.entry((site, exit)).or_default();
-            let name = outcome.findings[before.1].variable.clone();
-            if !is_another(names, &name) {
+            let Finding { variable, leak, .. } = &outcome.findings[before.1];
+            let name = variable.clone();
+            // Several calls of one function that makes the object, all of them forgotten in one variable:
+            // one release is missing.
+            let is_known = trace.len() > 1
+                && !name.is_empty()
+                && !roots.insert((made, name.clone(), leak.line));
+            if is_known || !is_another(names, &name) {
                 outcome.findings.truncate(before.1);
             }
             names.push(name);
