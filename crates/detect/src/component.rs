@@ -167,7 +167,7 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     let mut round = Round { members, ..Round::default() };
     let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();
     let mut outcomes = Vec::new();
-    let order = callees_first(env.calls, scc);
+    let order = if recursive { callees_first(env.calls, scc) } else { scc.to_vec() };
     for number in 1..=rounds {
         round.last = number == rounds;
         round.first = number == 1 && !round.last;

@@ -226,18 +226,18 @@ impl Module {
         }
     }
 
+    /// What a pointer is declared to point to.
+    pub fn pointee(&self, ty: TypeId) -> Option<TypeId> {
+        match self.types[ty] {
+            SourceType::Pointer { to } => Some(to),
+            SourceType::Const { of } => self.pointee(of),
+            _ => None,
+        }
+    }
+
     /// Whether a type is a pointer to a pointer.
     pub fn points_to_pointer(&self, ty: TypeId) -> bool {
-        let plain = |ty: TypeId| match self.types[ty] {
-            SourceType::Const { of } => of,
-            _ => ty,
-        };
-        match self.types[plain(ty)] {
-            SourceType::Pointer { to } => {
-                matches!(self.types[plain(to)], SourceType::Pointer { .. })
-            }
-            _ => false,
-        }
+        self.pointee(ty).is_some_and(|to| self.pointee(to).is_some())
     }
 
     /// The size of the array that a struct has as its member at an offset. Arrays of one element
@@ -264,11 +264,7 @@ impl Module {
 
     /// The size of what a pointer is declared to point to.
     pub fn size_of_pointee(&self, ty: TypeId) -> Option<u64> {
-        match self.types[ty] {
-            SourceType::Const { of } => self.size_of_pointee(of),
-            SourceType::Pointer { to } => self.size_of(to),
-            _ => None,
-        }
+        self.pointee(ty).and_then(|to| self.size_of(to))
     }
 
     /// The size of a value of a type, in bytes.

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::summary::{Effect, Expr, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
 use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
-use leakproof_ir::TypeId;
+use leakproof_ir::Param;
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -357,7 +357,7 @@ impl Exec<'_> {
 
     /// How large the struct is that a parameter is declared to point to.
     fn size_of_argument(&self, import: &Import<'_>, root: Root) -> Option<i64> {
-        let ty = self.type_of_argument(import, root)?;
+        let ty = self.parameter(import, root)?.ty?;
         let module = self.ctx.program.module(import.callee.module);
         module.size_of_pointee(ty).and_then(|size| i64::try_from(size).ok())
     }
@@ -365,14 +365,15 @@ impl Exec<'_> {
     /// Whether it is what a parameter that is declared as a pointer to a pointer points to.
     fn is_out_parameter(&self, import: &Import<'_>, root: Root) -> bool {
         let module = self.ctx.program.module(import.callee.module);
-        self.type_of_argument(import, root).is_some_and(|ty| module.points_to_pointer(ty))
+        let ty = self.parameter(import, root).and_then(|p| p.ty);
+        ty.is_some_and(|ty| module.points_to_pointer(ty))
     }
 
-    /// The declared type of the parameter that points to `root`.
-    fn type_of_argument(&self, import: &Import<'_>, root: Root) -> Option<TypeId> {
+    /// The parameter that points to `root`.
+    fn parameter(&self, import: &Import<'_>, root: Root) -> Option<&Param> {
         let Root::Pointee(pointer) = root else { return None };
         let Expr::Arg { index, .. } = import.summary.pool[pointer.0 as usize] else { return None };
-        self.ctx.program.function(import.callee).params.get(index as usize)?.ty
+        self.ctx.program.function(import.callee).params.get(index as usize)
     }
 
     /// Two names of the callee, an argument and a global, may be the same cell here. Where the
@@ -431,12 +432,10 @@ impl Exec<'_> {
 
     /// Where a release is to be blamed on: a generic `xfree(void *)` has no part in it.
     fn blame(&self, call: &Call<'_>, root: Root, import: &Import<'_>, at: Place) -> Place {
-        let Root::Pointee(r) = root else { return at };
-        let Expr::Arg { index, .. } = import.summary.pool[r.0 as usize] else { return at };
+        let Some(parameter) = self.parameter(import, root) else { return at };
         let module = self.ctx.program.module(import.callee.module);
-        let function = self.ctx.program.function(import.callee);
-        let ty = function.params.get(index as usize).and_then(|p| p.ty);
-        if ty.is_some_and(|t| module.points_to_struct(t)) { at } else { self.place(call.loc) }
+        let to_struct = parameter.ty.is_some_and(|ty| module.points_to_struct(ty));
+        if to_struct { at } else { self.place(call.loc) }
     }
 
     /// Carries a release on along the fields through which the callee's loop or recursion goes.

@@ -20,7 +20,7 @@ pub struct Planted {
     pub offset: i64,
     pub trace: Arc<[Site]>,
     pub family: Arc<str>,
-    /// There always is one: when the field is given another, this one is lost.
+    /// When the field is given another, this one is lost: there is one for sure, or all signs say so.
     pub full: bool,
 }
 
@@ -98,7 +98,7 @@ impl Exec<'_> {
         self.planted_in.iter().any(|p| p.owner == base)
     }
 
-    /// Whether a field is never empty: what it held is lost when it is given something else.
+    /// Whether a field is taken to be full: what it held is lost when it is given something else.
     pub(crate) fn is_always_full(&self, (base, slot): Cell) -> bool {
         self.planted_in.iter().any(|p| p.full && (p.owner, Slot::At(p.offset)) == (base, slot))
     }

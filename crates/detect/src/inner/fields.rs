@@ -187,9 +187,13 @@ impl Survey {
     /// Whether some function releases what the field holds, and neither the struct with it nor
     /// stores a new object there: then the struct may well be released later, and alone.
     fn is_emptied_apart(&self, of: &StructName, seen: &Seen) -> bool {
-        seen.released_in.iter().any(|f| {
-            !seen.refilled_in.contains(f) && !self.owner_released_in.contains(&(of.clone(), *f))
-        })
+        seen.released_in.iter().any(|f| !self.leaves_whole(of, seen, f))
+    }
+
+    /// Whether a function that releases what the field holds releases the struct, too, or stores a new
+    /// object in the field.
+    fn leaves_whole(&self, of: &StructName, seen: &Seen, f: &FuncRef) -> bool {
+        seen.refilled_in.contains(f) || self.owner_released_in.contains(&(of.clone(), *f))
     }
 
     /// Whether whoever releases the field releases the struct, puts in another object, or clears other
@@ -197,11 +201,7 @@ impl Survey {
     fn is_released_among_others(&self, of: &StructName, seen: &Seen) -> bool {
         let fields = || self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
         let releases = |f: &FuncRef| fields().filter(|(_, s)| s.released_in.contains(f)).count();
-        let is_usual = |f: &FuncRef| {
-            seen.refilled_in.contains(f)
-                || self.owner_released_in.contains(&(of.clone(), *f))
-                || releases(f) > 1
-        };
+        let is_usual = |f: &FuncRef| self.leaves_whole(of, seen, f) || releases(f) > 1;
         !seen.released_in.is_empty() && seen.released_in.iter().all(is_usual)
     }
 

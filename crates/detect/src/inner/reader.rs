@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
 
     fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
         let member = self.module.member_at(ty, *at);
-        let to = member.and_then(|ty| pointed_to(self.module, ty));
+        let to = member.and_then(|ty| self.module.pointee(ty));
         to.and_then(|to| self.names.of(to)).as_ref() == Some(of)
     }
 
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
 
     /// A pointer and what it was declared to point to.
     fn note_declared(&mut self, pointer: ValueId, ty: TypeId) {
-        let Some(to) = pointed_to(self.module, ty) else { return };
+        let Some(to) = self.module.pointee(ty) else { return };
         self.declared.insert(pointer, to);
         if let Some(name) = self.names.of(to) {
             self.note_pointee(pointer, to, &name);
@@ -576,14 +576,5 @@ fn is_pointer(module: &Module, ty: TypeId) -> bool {
         SourceType::Pointer { to } => !matches!(module.types[*to], SourceType::Function { .. }),
         SourceType::Const { of } => is_pointer(module, *of),
         _ => false,
-    }
-}
-
-/// What a pointer of some type points to.
-fn pointed_to(module: &Module, ty: TypeId) -> Option<TypeId> {
-    match module.types[ty] {
-        SourceType::Pointer { to } => Some(to),
-        SourceType::Const { of } => pointed_to(module, of),
-        _ => None,
     }
 }
