@@ -1,8 +1,9 @@
 //! `cargo xtask fixtures`: recall and precision over `tests/fixtures`, by idiom.
 //!
-//! In: the release binary (built first, unless `--binary` names one) and the fixtures. Out: the
-//! table, and with `-v` every difference. `--truth` checks the fixtures instead (see `truth`). `--update` removes markers of known failures that are
-//! none any more; it never adds one, since a failure needs a reason.
+//! In: the release binary (built first, unless `--binary` names one) and the fixtures, or those of another
+//! folder (`--root DIR`). Out: the table, and with `-v` every difference. `--truth` checks the fixtures
+//! instead (see `truth`). `--update` removes markers of known failures that are none any more; it never
+//! adds one, since a failure needs a reason.
 
 #[path = "../../crates/cli/tests/suite/mod.rs"]
 mod suite;
@@ -17,6 +18,7 @@ use suite::compare::Outcome;
 #[derive(Default)]
 struct Options {
     binary: Option<PathBuf>,
+    root: Option<PathBuf>,
     filter: String,
     verbose: bool,
     update: bool,
@@ -26,7 +28,7 @@ struct Options {
 pub fn run(words: &[&str]) -> Result<()> {
     let options = parse(words)?;
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let root = workspace.join("tests/fixtures");
+    let root = options.root.unwrap_or_else(|| workspace.join("tests/fixtures"));
     if options.truth {
         return check_truth(&root, &options.filter);
     }
@@ -65,10 +67,12 @@ fn parse(words: &[&str]) -> Result<Options> {
             "-v" => options.verbose = true,
             "--truth" => options.truth = true,
             "--update" => options.update = true,
+            "--root" => options.root = words.next().map(PathBuf::from),
             "--binary" => options.binary = words.next().map(PathBuf::from),
             filter if !filter.starts_with('-') => options.filter = filter.to_owned(),
             _ => bail!(
-                "usage: cargo xtask fixtures [-v] [--update] [--truth] [--binary FILE] [FILTER]"
+                "usage: cargo xtask fixtures [-v] [--update] [--truth] [--binary FILE] \
+                 [--root DIR] [FILTER]"
             ),
         }
     }

@@ -91,6 +91,16 @@ pub enum NoteKind {
     PassedTo,
 }
 
+/// An address was stored in memory.
+#[derive(Clone, Copy)]
+pub struct Stored {
+    pub pc: Pc,
+    /// The value that names it.
+    pub value: Term,
+    /// Where it was stored.
+    pub to: Term,
+}
+
 /// An object that came in through a cell and was resized.
 #[derive(Clone, Copy)]
 pub struct Resized {
@@ -141,8 +151,8 @@ pub struct Exec<'a> {
     pub resized: Vec<Resized>,
     /// Objects that were released as elements of an array.
     pub(crate) element_frees: Vec<Base>,
-    /// Bases whose address was stored in memory: on which paths, and the value that names them.
-    pub stored: FxHashMap<Base, Vec<(Pc, Term)>>,
+    /// Bases whose address was stored in memory.
+    pub stored: FxHashMap<Base, Vec<Stored>>,
     /// Cells that were given a number computed from what they held.
     pub(crate) counted: FxHashSet<Cell>,
     /// Bases that hold more than characters.

@@ -36,7 +36,7 @@ mod way;
 
 pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};
-pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Visit};
+pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Stored, Visit};
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
 pub use planted::Planted;

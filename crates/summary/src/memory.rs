@@ -11,7 +11,7 @@ mod release;
 pub(crate) use release::MAX_ESCAPE_DEPTH;
 
 use crate::elements::Elements;
-use crate::exec::{Drop, DropKind, Exec};
+use crate::exec::{Drop, DropKind, Exec, Stored};
 use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Place, Slot, SymKind, What};
 use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms};
@@ -338,7 +338,8 @@ impl Exec<'_> {
         if self.terms.has_addr(value) {
             let kept = self.all_bases(value);
             for base in kept {
-                self.stored.entry(base).or_default().push((state.pc, value));
+                let stored = Stored { pc: state.pc, value, to: pointer };
+                self.stored.entry(base).or_default().push(stored);
             }
         }
         for leaf in leaves {
