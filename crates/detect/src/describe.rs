@@ -160,6 +160,9 @@ impl<'a> Describe<'a> {
                     .rev()
                     .find(|f| i64::try_from(f.offset).is_ok_and(|o| o <= offset))?;
                 let rest = offset - field.offset as i64;
+                if is_reserved(&field.name) {
+                    return None;
+                }
                 match self.field(exec, field.ty, rest) {
                     Some((inner, ty)) if field.name.is_empty() => Some((inner, ty)),
                     Some((inner, ty)) => Some((format!("{}.{inner}", field.name), ty)),
@@ -264,4 +267,12 @@ impl<'a> Describe<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a name is the implementation's: the parts of `std::unique_ptr` say nothing to a reader, the
+/// variable does.
+fn is_reserved(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next() == Some('_')
+        && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
 }

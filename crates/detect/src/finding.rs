@@ -43,7 +43,7 @@ impl<'m> Replay<'m> {
     }
 }
 
-/// The finding, or nothing when the blame falls on a place without a source position.
+/// The finding, or nothing when the blame falls on a place without a source position, or on a library's header.
 pub fn build(
     program: &Program,
     exec: &mut Exec<'_>,
@@ -64,6 +64,9 @@ pub fn build(
             None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
         },
     };
+    if program.module(point.func.module).is_in_library(point.loc) {
+        return None;
+    }
     let describe = Describe::new(program);
     let variable = cell.map(|c| describe.cell(exec, c)).unwrap_or_default();
     let sites = sites_from(&object.trace, point);

@@ -212,9 +212,19 @@ pub struct Var {
     pub param: Option<u32>,
 }
 
+/// Where headers of libraries are installed.
+const LIBRARY_FOLDERS: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
+
 impl Module {
     pub fn file_name(&self, loc: Loc) -> &str {
         loc.file().and_then(|f| self.files.get(f)).map_or("", String::as_str)
+    }
+
+    /// Whether a position is in a header of an installed library: code that is not the user's to mend. Files of
+    /// the project are named from the current folder.
+    pub fn is_in_library(&self, loc: Loc) -> bool {
+        let file = self.file_name(loc);
+        file.starts_with('/') && LIBRARY_FOLDERS.iter().any(|folder| file.starts_with(folder))
     }
 
     /// Whether a type is a pointer that leads to a struct, over however many pointers.

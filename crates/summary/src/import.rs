@@ -305,6 +305,7 @@ impl Exec<'_> {
     ) {
         let value = import.values[effect.value.0 as usize];
         let Some(pointer) = self.import_root(effect.root, import) else { return };
+        let at = self.outside_library(call, effect.at);
         match (effect.slot, effect.root) {
             (Slot::At(_) | Slot::Every { .. }, _) => {
                 let to = match effect.only {
@@ -318,13 +319,13 @@ impl Exec<'_> {
                 let filled = self.is_own_variable(to)
                     && self.is_out_parameter(import, effect.root)
                     && import.summary.fills(effect);
-                let at = if filled { self.place(call.loc) } else { effect.at };
+                let at = if filled { self.place(call.loc) } else { at };
                 self.store(state, to, value, at);
             }
             (Slot::Epoch, Root::Object(i)) => {
                 state.mem.insert((import.objects[i as usize], Slot::Epoch), value);
                 for original in self.copied_from(value) {
-                    self.move_contents(state, pointer, original, effect.at);
+                    self.move_contents(state, pointer, original, at);
                 }
             }
             (Slot::Live | Slot::Freed | Slot::Escaped, Root::Object(i)) => {
@@ -348,7 +349,7 @@ impl Exec<'_> {
                     self.forget_contents(state, pointer, length, "", call.loc);
                 }
                 for original in originals {
-                    self.move_contents(state, pointer, original, effect.at);
+                    self.move_contents(state, pointer, original, at);
                 }
             }
             (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}
@@ -432,10 +433,19 @@ impl Exec<'_> {
 
     /// Where a release is to be blamed on: a generic `xfree(void *)` has no part in it.
     fn blame(&self, call: &Call<'_>, root: Root, import: &Import<'_>, at: Place) -> Place {
-        let Some(parameter) = self.parameter(import, root) else { return at };
+        let Some(parameter) = self.parameter(import, root) else {
+            return self.outside_library(call, at);
+        };
         let module = self.ctx.program.module(import.callee.module);
         let to_struct = parameter.ty.is_some_and(|ty| module.points_to_struct(ty));
-        if to_struct { at } else { self.place(call.loc) }
+        if to_struct { self.outside_library(call, at) } else { self.place(call.loc) }
+    }
+
+    /// Where something is to be blamed on that the callee did at a place: on the call, if that place is in
+    /// a header of a library.
+    fn outside_library(&self, call: &Call<'_>, at: Place) -> Place {
+        let module = self.ctx.program.module(at.func.module);
+        if module.is_in_library(at.loc) { self.place(call.loc) } else { at }
     }
 
     /// Carries a release on along the fields through which the callee's loop or recursion goes.
