@@ -201,17 +201,20 @@ impl Exec<'_> {
             Expr::Init { root, slot, bits } => {
                 self.import_initial(call, *root, *slot, *bits, import, state)
             }
-            Expr::Private { info, .. } => {
+            Expr::Private { number, info } => {
                 let sym = SymInfo {
                     bits: info.bits,
                     range: info.range,
                     nonzero: info.nonzero,
                     outside: false,
                 };
-                let cut = info.origin.what == What::Cut;
                 let symbol = self.symbol(sym, info.origin.clone());
-                if let (true, Node::Sym(s)) = (cut, self.terms.node(symbol)) {
-                    self.known_before.insert(*s, import.symbols_before);
+                let Node::Sym(s) = *self.terms.node(symbol) else { return symbol };
+                if info.origin.what == What::Cut {
+                    self.known_before.insert(s, import.symbols_before);
+                }
+                if matches!(info.origin.what, What::Cut | What::Outcome) {
+                    self.outcome_of.insert(s, (import.callee, *number));
                 }
                 symbol
             }

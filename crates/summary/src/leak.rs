@@ -7,6 +7,7 @@ use crate::atoms::Decided;
 use crate::exec::{Exec, Resized};
 use crate::marks::{CUT, FAILURE, LOST, OUTCOME, OWN};
 use crate::memory::Leaves;
+use crate::repeated::Repeated;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
 use leakproof_guard::{Base, Marks, Node, Seen, Term, Terms, for_each_child};
@@ -65,7 +66,7 @@ impl Exec<'_> {
             let null = self.terms.is_null(pointer);
             let held = self.still_named(&state, base, self.exits[exit].value);
             let gone = self.terms.or([freed, escaped, null, held]);
-            let gone = self.favoured(gone);
+            let gone = self.favoured(gone, &Repeated::default());
             let lost = self.terms.not(gone);
             let path = self.pcs.formula(&mut self.terms, state.pc);
             let reached = self.pcs.formula(&mut self.terms, pc);
@@ -99,8 +100,9 @@ impl Exec<'_> {
         let state = self.exits[exit].state.clone();
         let open: Vec<(ObjectId, Term)> = (0..self.objects.len())
             .filter_map(|i| {
-                let cond = self.unreleased(&state, self.objects[i].base);
-                (cond != Terms::FALSE).then_some((ObjectId(i as u32), cond))
+                let object = ObjectId(i as u32);
+                let cond = self.unreleased(&state, object);
+                (cond != Terms::FALSE).then_some((object, cond))
             })
             .collect();
         if open.is_empty() {
@@ -121,7 +123,8 @@ impl Exec<'_> {
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let reachable = self.terms.or2(held, owned);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
-            let reachable = self.favoured(reachable);
+            let repeated = self.repeated(&state, object, reachable);
+            let reachable = self.favoured(reachable, &repeated);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let tested = self.tested_as(&state, object, &tests);
@@ -193,7 +196,8 @@ impl Exec<'_> {
     }
 
     /// Exists, is not released, has not escaped.
-    fn unreleased(&mut self, state: &State, base: Base) -> Term {
+    fn unreleased(&mut self, state: &State, object: ObjectId) -> Term {
+        let base = self.objects[object.0 as usize].base;
         let live = state.fact(base, Slot::Live);
         if live == Terms::FALSE {
             return Terms::FALSE;
@@ -201,7 +205,8 @@ impl Exec<'_> {
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
         let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
-        let gone = self.favoured(gone);
+        let repeated = self.repeated(state, object, gone);
+        let gone = self.favoured(gone, &repeated);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);
         self.pcs.simplify(&mut self.terms, state.pc, cond)
@@ -210,27 +215,30 @@ impl Exec<'_> {
     /// A release depends on what the analysis lost sight of: the contents of own objects after
     /// an unknown write, conditions cut from a summary, an element of an array in some turn of a
     /// loop. Programs check their own state before they release it; so these count as met. Where a
-    /// call has outcomes that need no such condition, those decide.
-    fn favoured(&mut self, t: Term) -> Term {
-        let leant = self.leant(t, Lean { to: true, outcomes: true });
+    /// call has outcomes that need no such condition, those decide. What happened before may happen
+    /// again: `repeated` outcomes are not taken as anything.
+    fn favoured(&mut self, t: Term, repeated: &Repeated) -> Term {
+        let leant = self.leant(t, Lean { to: true, outcomes: true }, repeated);
         if leant == Terms::TRUE {
             return leant;
         }
-        let met = self.met_by_cut(t);
+        let met = self.met_by_cut(t, repeated);
         self.terms.or2(leant, met)
     }
 
     /// Where conditions were cut from a summary, what depends on its outcomes counts as met, unless
     /// something that had failed before the call rules it out: callees are not told of that, but
     /// they are given what came of it.
-    fn met_by_cut(&mut self, t: Term) -> Term {
-        let cut = self.symbols_with(t, CUT);
+    fn met_by_cut(&mut self, t: Term, repeated: &Repeated) -> Term {
+        let mut cut = self.symbols_with(t, CUT);
+        cut.retain(|s| !repeated.contains(s));
         let Some(first) = cut.iter().map(|s| self.known_before.get(s).copied().unwrap_or(0)).min()
         else {
             return Terms::FALSE;
         };
         let met = |exec: &Self, atom: Term, to: bool| match exec.terms.node(atom) {
             Node::Sym(s) if s.0 < first && exec.terms.marks(atom).within(FAILURE) => None,
+            _ if exec.speaks_of_repeated(atom, repeated) => None,
             _ => Some(to),
         };
         let possible = self.with_atoms(t, true, Marks::ALL, &mut Decided::default(), &met);
@@ -243,16 +251,22 @@ impl Exec<'_> {
     /// a constructor filled a field usually depends on what it was asked for, and callers know
     /// what they asked for.
     pub(crate) fn certain(&mut self, t: Term) -> Term {
-        self.leant(t, Lean { to: false, outcomes: false })
+        self.leant(t, Lean { to: false, outcomes: false }, &Repeated::default())
     }
 
-    fn leant(&mut self, t: Term, lean: Lean) -> Term {
+    fn leant(&mut self, t: Term, lean: Lean, repeated: &Repeated) -> Term {
         let at_stake = OWN | LOST | OUTCOME | Marks::ANY;
-        let mut known = std::mem::take(&mut self.favours[usize::from(lean.outcomes)]);
         let lost = |exec: &Self, atom: Term, to: bool| {
             let is_atom = matches!(exec.terms.node(atom), Node::Cmp { .. } | Node::Sym(_));
-            (is_atom && exec.is_out_of_sight(atom, lean.outcomes)).then_some(to)
+            let lost = is_atom
+                && exec.is_out_of_sight(atom, lean.outcomes)
+                && !exec.speaks_of_repeated(atom, repeated);
+            lost.then_some(to)
         };
+        if !repeated.is_empty() {
+            return self.with_atoms(t, lean.to, at_stake, &mut Decided::default(), &lost);
+        }
+        let mut known = std::mem::take(&mut self.favours[usize::from(lean.outcomes)]);
         let leant = self.with_atoms(t, lean.to, at_stake, &mut known, &lost);
         self.favours[usize::from(lean.outcomes)] = known;
         leant

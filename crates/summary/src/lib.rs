@@ -26,6 +26,7 @@ mod model;
 mod open;
 mod outcome;
 mod planted;
+mod repeated;
 mod result;
 mod settle;
 mod state;

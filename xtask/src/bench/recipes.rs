@@ -79,7 +79,7 @@ pub const LARGE: &[BenchProject] = &[
     BenchProject {
         name: "wget",
         build_system: "autotools",
-        packages: &["libssl-dev", "pkg-config", "zlib1g-dev"],
+        packages: &["libssl-dev", "pkg-config", "texinfo", "zlib1g-dev"],
         configure: "./configure --with-ssl=openssl --disable-nls && make clean",
         build: "make -j2",
     },

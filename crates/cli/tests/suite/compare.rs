@@ -199,13 +199,13 @@ fn repeats(f: &Found, groups: &[Vec<&Expectation>], met: &[(Expectation, Found)]
     fits_met || owned
 }
 
-/// `q->buf[3].name` as `[q, buf, name]`.
+/// `q->buf[3].name` as `[q, buf, name]`, `this->buf` as `[buf]`.
 fn path(variable: &str) -> Vec<String> {
     let mut out = Vec::new();
     for part in variable.replace("->", ".").split('.') {
         let name = part.split('[').next().unwrap_or("").trim_start_matches(['*', '&', '(']);
         let name = name.trim_end_matches(')');
-        if !name.is_empty() {
+        if !name.is_empty() && (name != "this" || !out.is_empty()) {
             out.push(name.to_owned());
         }
     }

@@ -47,8 +47,10 @@ impl Expectation {
 pub fn parse(file: &str, text: &str) -> Result<Vec<Expectation>, String> {
     let mut all = Vec::new();
     let mut function = String::new();
+    let mut next = text.lines().skip(1);
     for (i, line) in text.lines().enumerate() {
-        if let Some(name) = function_header(line) {
+        let opens = next.next() == Some("{");
+        if let Some(name) = function_header(line, opens) {
             function = name;
         }
         let number = u32::try_from(i + 1).map_err(|e| e.to_string())?;
@@ -103,11 +105,11 @@ fn one(item: &str, template: &Expectation) -> Result<Expectation, String> {
 }
 
 /// The name of the function whose definition begins on this line. Fixtures keep to a form in which
-/// that is simple: the header on one line, methods of a class included.
-fn function_header(line: &str) -> Option<String> {
+/// that is simple: the header on one line, methods of a class included. The brace may stand on the next line (`opens`).
+fn function_header(line: &str, opens: bool) -> Option<String> {
     let code = line.split("//").next().unwrap_or("").trim_end();
-    let defines = code.ends_with('{') || code.ends_with('}');
-    let indented = line.starts_with("     ");
+    let defines = opens || code.ends_with('{') || code.ends_with('}');
+    let indented = line.starts_with("     ") || line.starts_with('\t');
     let statement = ["return", "if", "for", "while", "switch", "do", "else", "try", "}"];
     let first = code.trim_start().split([' ', '(']).next().unwrap_or("");
     if !defines || indented || !code.contains('(') || statement.contains(&first) {
