@@ -34,11 +34,13 @@ const ROUNDS: usize = 3;
 /// instance: few calls in them recurse.
 const ROUNDS_OF_MANY: usize = 2;
 const MANY: usize = 12;
-/// Questions asked about one allocation site in one function, and in all of the function.
-const MAX_QUERIES_PER_SITE: u64 = 12;
-const MAX_QUERIES: u64 = 60;
-/// Large functions may ask another question for every so many instructions.
-const INSTRUCTIONS_PER_QUERY: u64 = 40;
+/// What questions about one allocation site in one function may cost, and all of the function. A question costs
+/// one, and three more for each time that comparisons have to be asked about.
+const MAX_COST_PER_SITE: u64 = 48;
+const MAX_COST: u64 = 240;
+const COST_OF_CHECK: u64 = 3;
+/// Large functions may spend one more for every so many instructions.
+const INSTRUCTIONS_PER_COST: u64 = 10;
 
 /// What all components are given.
 pub struct Env<'a> {
@@ -375,32 +377,34 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
     let mut asked: FxHashMap<Place, u64> = FxHashMap::default();
     let mut roots: FxHashSet<(Place, String, u32)> = FxHashSet::default();
     let mut session = Session::new();
+    let mut spent = 0;
     for candidate in questions {
         let trace = exec.objects[candidate.object.0 as usize].trace.clone();
         let (site, made) = (trace[0].at, trace[trace.len() - 1].at);
         let exit = exit_of(exec, &candidate);
         let of_site = asked.entry(site).or_default();
-        let known = *of_site >= MAX_QUERIES_PER_SITE || found.contains(&(site, made, exit));
-        if known
-            || outcome.queries >= MAX_QUERIES.max(outcome.instructions / INSTRUCTIONS_PER_QUERY)
-        {
+        let known = *of_site >= MAX_COST_PER_SITE || found.contains(&(site, made, exit));
+        if known || spent >= MAX_COST.max(outcome.instructions / INSTRUCTIONS_PER_COST) {
             if !known {
                 outcome.limited = Some("solver questions".to_owned());
             }
             exec.settle_lost(&candidate);
             continue;
         }
-        let before = (outcome.queries, outcome.findings.len());
+        let before = outcome.findings.len();
+        let asked_before = cost(&session, outcome);
         if judge(env, exec, &candidate, &mut session, outcome) {
             exec.settle_lost(&candidate);
         } else {
             exec.settle_gone(&candidate);
         }
-        *of_site += outcome.queries - before.0;
-        if outcome.findings.len() > before.1 {
+        let cost = cost(&session, outcome) - asked_before;
+        *of_site += cost;
+        spent += cost;
+        if outcome.findings.len() > before {
             found.insert((site, made, exit));
             let names = named.entry((site, exit)).or_default();
-            let Finding { variable, leak, .. } = &outcome.findings[before.1];
+            let Finding { variable, leak, .. } = &outcome.findings[before];
             let name = variable.clone();
             // Several calls of one function that makes the object, all of them forgotten in one variable:
             // one release is missing.
@@ -408,11 +412,16 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
                 && !name.is_empty()
                 && !roots.insert((made, name.clone(), leak.line));
             if is_known || !is_another(names, &name) {
-                outcome.findings.truncate(before.1);
+                outcome.findings.truncate(before);
             }
             names.push(name);
         }
     }
+}
+
+/// What the questions so far cost.
+fn cost(session: &Session, outcome: &Outcome) -> u64 {
+    outcome.queries + COST_OF_CHECK * session.checks()
 }
 
 /// Whether an object that one call gave is another leak than those found of the same call: it had

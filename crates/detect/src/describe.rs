@@ -94,7 +94,9 @@ impl<'a> Describe<'a> {
             BaseKind::Global(g) => {
                 let global = self.program.global(g);
                 let ty = global.ty.filter(|_| g.module == exec.me.module);
-                let text = global.source_name.clone();
+                // A library's variable has no other name than its symbol.
+                let text = if global.init.is_none() { &global.name } else { &global.source_name };
+                let text = text.clone();
                 (!text.is_empty()).then_some(Named { text, ty, object: true })
             }
             BaseKind::Pointee if depth < 6 => {

@@ -61,6 +61,10 @@ pub fn build(
             // It was put somewhere and nothing took it from there: what became of it is out of
             // sight, not lost.
             None if is_stored(exec, candidate, object.base, &mut replay) => return None,
+            None if model.is_empty() => {
+                let may_hold = possible_holder(exec, candidate, object.base);
+                (Kind::Forgotten, may_hold, exec.place(exit_loc))
+            }
             None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
         },
     };
@@ -161,6 +165,17 @@ fn last_holder(
         }
     }
     found.map(|(_, cell)| cell)
+}
+
+/// A variable that may refer to the object at the exit, when the solver gave up without any values.
+fn possible_holder(exec: &mut Exec<'_>, candidate: &Candidate, base: Base) -> Option<(Base, Slot)> {
+    let state = exec.exits[candidate.exit].state.clone();
+    let cells = state.mem.iter().filter(|((holder, slot), _)| {
+        slot.is_contents() && matches!(exec.kind(*holder), BaseKind::Var(_) | BaseKind::Slot(_))
+    });
+    let cells: Vec<((Base, Slot), Term)> = cells.map(|(c, t)| (*c, *t)).collect();
+    let held = cells.into_iter().find(|(_, t)| exec.all_bases(*t).contains(&base));
+    held.map(|(cell, _)| cell)
 }
 
 /// Whether the drop of that number took away a reference to the object, on the path.

@@ -11,6 +11,12 @@ pub struct Assignment {
     pub anys: FxHashMap<Term, u64>,
 }
 
+impl Assignment {
+    pub fn is_empty(&self) -> bool {
+        self.syms.is_empty() && self.anys.is_empty()
+    }
+}
+
 /// The address that distinct base `b` is given in every model.
 pub fn base_address(b: Base) -> u64 {
     0x10_0000_0000 + (u64::from(b.0) << 24)

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 pub struct Session {
     skeleton: Skeleton,
+    checks: u64,
 }
 
 impl Default for Session {
@@ -18,7 +19,12 @@ impl Default for Session {
 
 impl Session {
     pub fn new() -> Self {
-        Self { skeleton: Skeleton::new() }
+        Self { skeleton: Skeleton::new(), checks: 0 }
+    }
+
+    /// How often comparisons had to be asked about: what questions cost. Many are answered without.
+    pub fn checks(&self) -> u64 {
+        self.checks
     }
 
     /// Is there an assignment that makes `formula` true? All questions of a session are about
@@ -32,6 +38,7 @@ impl Session {
                 Some(true) => {}
             }
             let needed = Needed::of(terms, &self.skeleton, formula);
+            self.checks += 1;
             match theory::check(terms, &needed.atoms, &|t| self.skeleton.truth(t), limits) {
                 Verdict::Consistent(mut values) => {
                     self.add_symbols(terms, &needed, &mut values);

@@ -9,13 +9,14 @@ use leakproof_guard::Term;
 use rustc_hash::FxHashSet;
 
 impl Exec<'_> {
-    /// Whether globals hold objects of this function when it returns.
+    /// Whether globals of the program hold objects of this function when it returns. Those of libraries are
+    /// somebody else's.
     pub fn leaves_objects_in_globals(&mut self) -> bool {
         let cells = self.exits.iter().flat_map(|e| &e.state.mem);
         let kept: FxHashSet<Term> = cells
             .filter(|((base, slot), value)| {
                 slot.is_contents()
-                    && matches!(self.kind(*base), BaseKind::Global(_))
+                    && matches!(self.kind(*base), BaseKind::Global(g) if self.ctx.program.global(g).init.is_some())
                     && self.terms.has_addr(**value)
             })
             .map(|(_, &value)| value)

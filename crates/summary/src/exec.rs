@@ -140,6 +140,8 @@ pub struct Exec<'a> {
     pub base_kinds: Vec<BaseKind>,
     pub sym_kinds: Vec<SymKind>,
     pub objects: Vec<Object>,
+    /// For the objects that calls made: how many symbols there were before. Pointers from then are others.
+    pub(crate) born: FxHashMap<Base, u32>,
     pub visits: Vec<Visit>,
     pub drops: Vec<Drop>,
     pub notes: Vec<Note>,
@@ -154,6 +156,8 @@ pub struct Exec<'a> {
     pub(crate) element_frees: Vec<Base>,
     /// Bases whose address was stored in memory.
     pub stored: FxHashMap<Base, Vec<Stored>>,
+    /// Values that are compared with null.
+    pub(crate) null_tested: FxHashSet<ValueId>,
     /// Cells that were given a number computed from what they held.
     pub(crate) counted: FxHashSet<Cell>,
     /// Bases that hold more than characters.
@@ -235,6 +239,7 @@ impl<'a> Exec<'a> {
             base_kinds: Vec::new(),
             sym_kinds: Vec::new(),
             objects: Vec::new(),
+            born: FxHashMap::default(),
             visits: Vec::new(),
             drops: Vec::new(),
             notes: Vec::new(),
@@ -244,6 +249,7 @@ impl<'a> Exec<'a> {
             resized: Vec::new(),
             element_frees: Vec::new(),
             stored: FxHashMap::default(),
+            null_tested: compared_with_null(function, body),
             counted: FxHashSet::default(),
             wide: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
@@ -670,7 +676,9 @@ impl<'a> Exec<'a> {
     /// The object that a call creates. Ways out of the function that are run one after the other
     /// exclude each other: what the same call creates on each of them is one object.
     pub fn new_object(&mut self, call: InstId, object: impl FnOnce(Base) -> Object) -> ObjectId {
+        let symbols = self.sym_kinds.len() as u32;
         let id = self.object_of_call(call, object);
+        self.born.entry(self.objects[id.0 as usize].base).or_insert(symbols);
         self.created.push(id);
         id
     }
@@ -742,4 +750,14 @@ fn is_pure(kind: &InstKind) -> bool {
 
 fn estimated_cost(cfg: &Cfg, body: &Body) -> u64 {
     body.blocks.iter().map(|(b, block)| (block.insts.len() as u64) << cfg.depth(b).min(20)).sum()
+}
+
+fn compared_with_null(function: &Function, body: &Body) -> FxHashSet<ValueId> {
+    let is_null = |v: ValueId| function.values[v].kind == ValueKind::Null;
+    let tests = body.insts.iter().filter_map(|(_, inst)| match inst.kind {
+        InstKind::Cmp { lhs, rhs, .. } if is_null(rhs) => Some(lhs),
+        InstKind::Cmp { lhs, rhs, .. } if is_null(lhs) => Some(rhs),
+        _ => None,
+    });
+    tests.collect()
 }

@@ -398,7 +398,9 @@ impl Exec<'_> {
             Node::Bin { lhs, rhs, .. } if self.terms.as_int(*rhs).is_some() => {
                 self.pointer_depth(*lhs)
             }
-            Node::Addr { base, .. } => self.pointer_depth(self.terms.as_pointee(*base)?),
+            Node::Addr { base, .. } | Node::Elem { base, .. } => {
+                self.pointer_depth(self.terms.as_pointee(*base)?)
+            }
             _ => None,
         }
     }

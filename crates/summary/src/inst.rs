@@ -1,11 +1,12 @@
 //! What each instruction does to the state.
 
+use crate::atoms::Decided;
 use crate::exec::{DropKind, Exec};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
-use leakproof_guard::{Cast, Node, Op, Term, Terms};
+use leakproof_guard::{Cast, Cmp, Marks, Node, Op, Term, Terms};
 use leakproof_ir::{
-    BinOp, CastOp, Index, InstId, InstKind, Loc, Pred, RmwOp, Ty, ValueId, ValueKind, VarId,
+    BinOp, CastOp, Index, InstId, InstKind, Loc, RmwOp, Ty, ValueId, ValueKind, VarId,
 };
 
 impl Exec<'_> {
@@ -120,7 +121,11 @@ impl Exec<'_> {
             }
             InstKind::Load { ptr } => {
                 let p = self.value(state, *ptr);
-                self.load(state, p, bits, loc)
+                let loaded = self.load(state, p, bits, loc);
+                match self.body.insts[id].result {
+                    Some(v) if self.null_tested.contains(&v) => self.element_or_null(p, loaded),
+                    _ => loaded,
+                }
             }
             InstKind::Offset { base, offset, indices, .. } => {
                 self.address(state, *base, *offset, indices)
@@ -131,10 +136,11 @@ impl Exec<'_> {
             }
             InstKind::Cmp { pred, lhs, rhs } => {
                 let (a, b) = (self.value(state, *lhs), self.value(state, *rhs));
-                if self.is_out_of_reach(state, a, b) || self.is_out_of_reach(state, b, a) {
-                    return Terms::bool(*pred == Pred::Ne);
+                let compared = self.compare(*pred, a, b);
+                match self.terms.has_addr(a) || self.terms.has_addr(b) {
+                    true => self.without_impossible(state, compared),
+                    false => compared,
                 }
-                self.compare(*pred, a, b)
             }
             InstKind::Cast { op, value } => {
                 let v = self.value(state, *value);
@@ -177,12 +183,29 @@ impl Exec<'_> {
         }
     }
 
-    /// Whether `a` is an object that nobody was told of, and `b` somebody else's pointer.
+    /// A comparison of pointers without the alternatives in which pointers are equal that cannot be.
+    fn without_impossible(&mut self, state: &State, t: Term) -> Term {
+        let differ = |exec: &Self, atom: Term, _: bool| match *exec.terms.node(atom) {
+            Node::Cmp { cmp: Cmp::Eq, lhs, rhs } => {
+                let differ =
+                    exec.is_out_of_reach(state, lhs, rhs) || exec.is_out_of_reach(state, rhs, lhs);
+                differ.then_some(false)
+            }
+            _ => None,
+        };
+        self.with_atoms(t, true, Marks::ALL, &mut Decided::default(), &differ)
+    }
+
+    /// Whether `a` is an object that nobody was told of, and `b` somebody else's pointer; or whether `b` is
+    /// a pointer from before the object was made.
     fn is_out_of_reach(&self, state: &State, a: Term, b: Term) -> bool {
-        let (&Node::Addr { base, .. }, Node::Sym(s)) = (self.terms.node(a), self.terms.node(b))
+        let (&Node::Addr { base, .. }, &Node::Sym(s)) = (self.terms.node(a), self.terms.node(b))
         else {
             return false;
         };
+        if self.born.get(&base).is_some_and(|&born| s.0 < born) {
+            return true;
+        }
         matches!(self.kind(base), BaseKind::Heap(_))
             && state.fact(base, Slot::Escaped) == Terms::FALSE
             && !self.stored.contains_key(&base)

@@ -148,6 +148,23 @@ impl Exec<'_> {
         }
     }
 
+    /// A pointer that was read from an array and is going to be compared with null. The pointers of an array
+    /// are one, but whether one of them is null says nothing about the others: many arrays end with one.
+    pub(crate) fn element_or_null(&mut self, pointer: Term, all: Term) -> Term {
+        let Node::Sym(like) = *self.terms.node(all) else { return all };
+        let is_element = matches!(self.terms.node(pointer), Node::Elem { .. })
+            && matches!(
+                self.sym_kinds[like.0 as usize],
+                SymKind::Init { slot: Slot::Every(_), .. }
+            );
+        if !is_element {
+            return all;
+        }
+        let own = self.number_at(all, pointer, like);
+        let null = self.terms.is_null(own);
+        self.terms.ite(null, Terms::NULL, all)
+    }
+
     /// The number at `pointer`, which is one of those that `all` stands for: a symbol of its own,
     /// as much of an input as `like`.
     fn number_at(&mut self, all: Term, pointer: Term, like: Sym) -> Term {

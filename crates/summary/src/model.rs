@@ -31,10 +31,13 @@ impl Exec<'_> {
 
     /// Remembers which object of somebody else a resizing function got.
     fn note_resized(&mut self, call: &Call<'_>, model: &Model, state: &State) {
-        let effects = model.outcomes.iter().flat_map(|o| &o.effects);
-        let resizes = effects.into_iter().find_map(|e| match e {
-            Effect::MoveContents { from: Place { root: Root::Arg(n), derefs } }
-                if derefs.is_empty() =>
+        let effects = || model.outcomes.iter().flat_map(|o| &o.effects);
+        let frees = |from: &Place| {
+            effects().any(|e| matches!(e, Effect::Free { place, .. } if place == from))
+        };
+        let resizes = effects().find_map(|e| match e {
+            Effect::MoveContents { from: from @ Place { root: Root::Arg(n), derefs } }
+                if derefs.is_empty() && frees(from) =>
             {
                 call.args.get(*n).copied()
             }

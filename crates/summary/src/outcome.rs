@@ -11,7 +11,7 @@ use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use crate::way::Way;
-use leakproof_guard::{Base, Node, Term, Terms, necessary, signed_limits};
+use leakproof_guard::{Base, Cmp, Node, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::FxHashMap;
 
@@ -178,7 +178,8 @@ impl Exec<'_> {
     }
 
     /// A result that may mean success or failure was cut. What was handed over through arguments
-    /// was then handed over on success, as it is the custom: zero, or one where the other is zero.
+    /// was then handed over on success, as it is the custom: not negative where failures are, else
+    /// zero, or one where the other is zero.
     fn hand_over_on_success(&mut self, state: &mut State, full: Term, told: Term) {
         if self.terms.bits(told) < 2 || self.terms.has_addr(full) {
             return;
@@ -192,7 +193,14 @@ impl Exec<'_> {
         let zero = self.terms.int(self.terms.bits(told), 0);
         let is_zero = self.terms.eq(told, zero);
         let is_flag = known.iter().all(|v| matches!(v, Some(0 | 1)));
-        let succeeded = if is_flag { self.terms.not(is_zero) } else { is_zero };
+        let succeeded = if is_flag {
+            self.terms.not(is_zero)
+        } else if self.fails_below_zero() {
+            let is_negative = self.terms.cmp(Cmp::SLt, told, zero);
+            self.terms.not(is_negative)
+        } else {
+            is_zero
+        };
         for i in 0..self.objects.len() {
             let cell = (self.objects[i].base, Slot::Live);
             if let Some(&live) = state.mem.get(&cell) {
@@ -200,6 +208,12 @@ impl Exec<'_> {
                 state.mem.insert(cell, both);
             }
         }
+    }
+
+    /// Whether some exit returns a negative number.
+    fn fails_below_zero(&self) -> bool {
+        let results = self.exits.iter().filter_map(|e| e.value);
+        results.flat_map(|v| self.terms.alternatives(v)).any(|t| self.terms.range(t).1 < 0)
     }
 
     /// The exits, those of the same outcome joined; of too many outcomes, the nearest.

@@ -35,6 +35,8 @@ impl Exec<'_> {
                     let around = self.terms.addr(base, offset);
                     self.pointee(around)
                 }
+                // So has a block whose start is computed, from a header in front of the text for instance.
+                (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
             if element || leaf.any {
