@@ -6,7 +6,7 @@ use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
 use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
 use leakproof_program::Program;
 use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot, Stored};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A model with what has been evaluated under it.
 pub struct Replay<'m> {
@@ -60,7 +60,7 @@ pub fn build(
             Some((holder, at)) => (Kind::Lost, Some(holder), at),
             // It was put somewhere and nothing took it from there: what became of it is out of
             // sight, not lost.
-            None if is_stored(exec, candidate, object.base, &mut replay) => return None,
+            None if is_stored(exec, object.base, &mut replay) => return None,
             None if model.is_empty() => {
                 let may_hold = possible_holder(exec, candidate, object.base);
                 (Kind::Forgotten, may_hold, exec.place(exit_loc))
@@ -97,35 +97,12 @@ pub fn build(
     })
 }
 
-/// Whether the object's address was stored on the path, in a place that is not in sight any more. Where
-/// objects of the same function hold it at the end, itself for instance, that is known.
-fn is_stored(
-    exec: &mut Exec<'_>,
-    candidate: &Candidate,
-    base: Base,
-    replay: &mut Replay<'_>,
-) -> bool {
-    let own = own_holders(exec, candidate, base, replay);
+/// Whether the object's address was stored on the path elsewhere than in itself.
+fn is_stored(exec: &mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> bool {
     let stores = exec.stored.get(&base).cloned().unwrap_or_default();
     stores.into_iter().any(|Stored { pc, value, to }| {
-        let in_sight = exec.all_bases(to).iter().all(|b| own.contains(b));
-        !in_sight && replay.refers(exec, value, base) && replay.on_path(exec, pc)
+        exec.all_bases(to) != [base] && replay.refers(exec, value, base) && replay.on_path(exec, pc)
     })
-}
-
-/// The objects of the function that hold a pointer into the object at the exit.
-fn own_holders(
-    exec: &mut Exec<'_>,
-    candidate: &Candidate,
-    base: Base,
-    replay: &mut Replay<'_>,
-) -> FxHashSet<Base> {
-    let state = exec.exits[candidate.exit].state.clone();
-    let cells = state.mem.iter().filter(|((holder, slot), _)| {
-        slot.is_contents() && matches!(exec.kind(*holder), BaseKind::Heap(_))
-    });
-    let cells: Vec<(Base, Term)> = cells.map(|((holder, _), t)| (*holder, *t)).collect();
-    cells.into_iter().filter(|(_, t)| replay.refers(exec, *t, base)).map(|(b, _)| b).collect()
 }
 
 /// The allocation as seen from where the object is lost: the part of the trace from the call in

@@ -176,7 +176,9 @@ pub struct Exec<'a> {
     /// For the symbol of an outcome whose conditions were cut: symbols before this one were there
     /// before the call.
     pub(crate) known_before: FxHashMap<Sym, u32>,
-    /// What the symbols for outcomes of calls stand for.
+    /// Which functions were called that release which bases.
+    pub(crate) released_by: FxHashSet<(Base, FuncRef)>,
+    /// What the symbols for outcomes of calls stand for, where the callee does not recurse.
     pub(crate) outcome_of: FxHashMap<Sym, OutcomeOf>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
@@ -259,6 +261,7 @@ impl<'a> Exec<'a> {
             objects_before: 0,
             favours: Default::default(),
             known_before: FxHashMap::default(),
+            released_by: FxHashSet::default(),
             outcome_of: FxHashMap::default(),
             prunings: FxHashMap::default(),
             thrown: None,

@@ -135,22 +135,31 @@ impl Exec<'_> {
             return;
         }
         let effects = import.summary.effects.iter().filter(|e| e.slot.is_contents());
-        let stored = effects
-            .map(|e| (import.values[e.value.0 as usize], !matches!(e.root, Root::Object(_))));
-        let holders: Vec<(Term, bool)> = stored
-            .chain(value.map(|v| (v, true)))
+        let stored = effects.map(|e| {
+            let owner = match e.root {
+                Root::Object(i) => Some(import.objects[i as usize]),
+                _ => None,
+            };
+            (import.values[e.value.0 as usize], owner)
+        });
+        let holders: Vec<(Term, Option<Base>)> = stored
+            .chain(value.map(|v| (v, None)))
             .filter(|(t, _)| self.terms.has_addr(*t))
             .collect();
         let mut handed: FxHashMap<Base, Term> = FxHashMap::default();
         // Returned, or stored in something that existed before.
         let mut direct: FxHashSet<Base> = FxHashSet::default();
-        for (t, outside) in holders {
+        for (t, owner) in holders {
             for (base, when) in self.targets(state, t) {
+                // That an object points into itself does not hand it over.
+                if owner == Some(base) {
+                    continue;
+                }
                 let old = handed.get(&base).copied().unwrap_or(Terms::FALSE);
                 let either = self.terms.or2(old, when);
                 handed.insert(base, either);
             }
-            if outside {
+            if owner.is_none() {
                 direct.extend(self.all_bases(t));
             }
         }
@@ -213,7 +222,9 @@ impl Exec<'_> {
                 if info.origin.what == What::Cut {
                     self.known_before.insert(s, import.symbols_before);
                 }
-                if matches!(info.origin.what, What::Cut | What::Outcome) {
+                if matches!(info.origin.what, What::Cut | What::Outcome)
+                    && !import.summary.returns_deeper
+                {
                     self.outcome_of.insert(s, (import.callee, *number));
                 }
                 symbol
@@ -340,6 +351,8 @@ impl Exec<'_> {
                 let logged = self.releases_logged();
                 self.free(state, pointer, value, call.inst, at);
                 self.set_origin(logged, effect.at);
+                let released = self.frees[from..].iter().map(|(_, base)| (*base, import.callee));
+                self.released_by.extend(released);
                 if recursive {
                     self.mark_recursive(from);
                 }

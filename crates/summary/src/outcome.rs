@@ -178,8 +178,8 @@ impl Exec<'_> {
     }
 
     /// A result that may mean success or failure was cut. What was handed over through arguments
-    /// was then handed over on success, as it is the custom: not negative where failures are, else
-    /// zero, or one where the other is zero.
+    /// was then handed over on success, as it is the custom: zero, or one where the other is zero, or
+    /// not negative where something is counted and failures are negative.
     fn hand_over_on_success(&mut self, state: &mut State, full: Term, told: Term) {
         if self.terms.bits(told) < 2 || self.terms.has_addr(full) {
             return;
@@ -195,7 +195,7 @@ impl Exec<'_> {
         let is_flag = known.iter().all(|v| matches!(v, Some(0 | 1)));
         let succeeded = if is_flag {
             self.terms.not(is_zero)
-        } else if self.fails_below_zero() {
+        } else if values.iter().any(|&t| self.is_counted(t)) && self.fails_below_zero() {
             let is_negative = self.terms.cmp(Cmp::SLt, told, zero);
             self.terms.not(is_negative)
         } else {
@@ -207,6 +207,18 @@ impl Exec<'_> {
                 let both = self.terms.and2(live, succeeded);
                 state.mem.insert(cell, both);
             }
+        }
+    }
+
+    /// Whether a number is computed here, in a loop for instance. Others are the results of callees.
+    fn is_counted(&self, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Bin { .. } => true,
+            Node::Cast { value, .. } => self.is_counted(value),
+            Node::Sym(s) => {
+                matches!(&self.sym_kinds[s.0 as usize], SymKind::Opaque(o) if o.what == What::Loop)
+            }
+            _ => false,
         }
     }
 

@@ -3,7 +3,8 @@
 //! Whether a call releases or keeps something is decided in the object's favour where its conditions
 //! were cut from the summary. Not so where an object exists because a function had an outcome, and a
 //! later call of the same function with the same outcome would take it away: `set_error` called twice.
-//! What happened once may happen again; what speaks against it is told with the outcome.
+//! What happened once may happen again; what speaks against it is told with the outcome. A function that
+//! releases the object in some outcome replaces it.
 
 use crate::exec::Exec;
 use crate::marks::{CUT, OUTCOME};
@@ -23,14 +24,16 @@ impl Exec<'_> {
     /// The outcomes of later calls in a condition that are those to which the object owes its existence.
     pub(crate) fn repeated(&self, state: &State, object: ObjectId, t: Term) -> Repeated {
         let outcomes = OUTCOME | CUT;
-        let live = state.fact(self.objects[object.0 as usize].base, Slot::Live);
+        let base = self.objects[object.0 as usize].base;
+        let live = state.fact(base, Slot::Live);
         if !self.terms.marks(live).intersects(outcomes) || !self.terms.marks(t).intersects(outcomes)
         {
             return Repeated::default();
         }
         let made = self.symbols_with(live, outcomes);
-        let ways: FxHashSet<OutcomeOf> =
-            made.iter().filter_map(|s| self.outcome_of.get(s).copied()).collect();
+        let replaces = |f: FuncRef| self.released_by.contains(&(base, f));
+        let ways = made.iter().filter_map(|s| self.outcome_of.get(s).copied());
+        let ways: FxHashSet<OutcomeOf> = ways.filter(|(f, _)| !replaces(*f)).collect();
         let is_again = |s: &Sym| {
             !made.contains(s) && self.outcome_of.get(s).is_some_and(|of| ways.contains(of))
         };
