@@ -209,19 +209,27 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether what comes next depends on a value, or on a number made of it.
+    /// Whether what comes next depends on a value, or on a number made of it. Each number is looked at once:
+    /// checksums are made of their parts in more ways than could be counted.
     fn is_tested(&self, v: ValueId) -> bool {
-        let decides = |user: &InstId| {
-            let inst = self.inst(*user);
-            match inst.kind {
-                InstKind::Cmp { .. } => true,
-                InstKind::Bin { .. } | InstKind::Cast { .. } => {
-                    inst.result.is_some_and(|v| self.is_tested(v))
-                }
-                _ => false,
+        let mut seen = FxHashSet::default();
+        let mut work = vec![v];
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
             }
-        };
-        self.switched.contains(&v) || self.users(v).iter().any(decides)
+            if self.switched.contains(&v) {
+                return true;
+            }
+            for inst in self.users(v).iter().map(|&user| self.inst(user)) {
+                match inst.kind {
+                    InstKind::Cmp { .. } => return true,
+                    InstKind::Bin { .. } | InstKind::Cast { .. } => work.extend(inst.result),
+                    _ => {}
+                }
+            }
+        }
+        false
     }
 
     /// A struct that this function makes.
