@@ -46,7 +46,7 @@ fn examine(
     let owning = survey.owning(of, meets).into_iter();
     let planted: Vec<Planted> = owning
         .filter_map(|owning| {
-            let full = loses_old(survey, function, handling, &owning);
+            let full = loses_old(env, survey, function, of, handling, &owning);
             let forgets = handling.releases && !owning.emptied_apart;
             if !forgets && !full {
                 return None;
@@ -68,14 +68,31 @@ fn examine(
 }
 
 /// Whether what a field held is lost when the function gives it another object: where fields are always
-/// full, or where they are changed elsewhere in the program and this struct has a life already.
-fn loses_old(survey: &Survey, function: FuncRef, handling: &Handling, field: &Owning<'_>) -> bool {
+/// full, or where this struct has a life already and there are signs that the field has been filled in it.
+fn loses_old(
+    env: &Env<'_>,
+    survey: &Survey,
+    function: FuncRef,
+    of: &StructName,
+    handling: &Handling,
+    field: &Owning<'_>,
+) -> bool {
     let mut stores = handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
     let is_older = |source: Source| match source {
         Source::Given(n) => !survey.lives.is_always_new((function, n)),
         Source::Found => true,
         Source::Other => false,
     };
-    let is_changed = |source| field.changes && !handling.looks && is_older(source);
+    let is_filled = |source: Source| match source {
+        Source::Given(n) if env.calls.callers_of(function).is_empty() => {
+            survey.is_made_elsewhere(of, function) && field.released_with_owner && n == 0
+        }
+        Source::Given(n) => field.released_with_owner && survey.lives.is_older((function, n)),
+        Source::Found => field.released_with_owner && field.filled_by_maker,
+        Source::Other => false,
+    };
+    let is_changed = |source| {
+        is_older(source) && !handling.knows(field.offset) && (field.changes || is_filled(source))
+    };
     stores.any(|&(_, source)| field.full || is_changed(source))
 }

@@ -28,6 +28,8 @@ pub struct Planted {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlantedIn {
     owner: Base,
+    /// The value that pointed to the struct.
+    pointer: ValueId,
     offset: i64,
     object: ObjectId,
     full: bool,
@@ -43,7 +45,7 @@ impl Exec<'_> {
             if self.planted[i].values.contains(&value) {
                 let planted = self.planted[i].clone();
                 for owner in self.structs_of_others(state, value) {
-                    self.plant(state, owner, &planted);
+                    self.plant(state, owner, value, &planted);
                 }
             }
         }
@@ -60,7 +62,7 @@ impl Exec<'_> {
     }
 
     /// Plants an object in a struct, unless the field was looked at before.
-    fn plant(&mut self, state: &mut State, owner: Base, planted: &Planted) {
+    fn plant(&mut self, state: &mut State, owner: Base, pointer: ValueId, planted: &Planted) {
         let cell = (owner, Slot::At(planted.offset));
         if state.mem.contains_key(&cell) {
             return;
@@ -69,7 +71,7 @@ impl Exec<'_> {
         let object = match known {
             Some(p) => p.object,
             None if self.planted_in.len() >= MAX_PLANTED || self.was_read(state, cell) => return,
-            None => self.new_planted(owner, planted),
+            None => self.new_planted(owner, pointer, planted),
         };
         let before = self.initial(state, owner, cell.1, 64);
         let null = self.terms.is_null(before);
@@ -86,11 +88,16 @@ impl Exec<'_> {
         self.inits.contains_key(&(base, slot, epoch, 64))
     }
 
-    fn new_planted(&mut self, owner: Base, planted: &Planted) -> ObjectId {
+    fn new_planted(&mut self, owner: Base, pointer: ValueId, planted: &Planted) -> ObjectId {
         let Planted { family, trace, offset, full, .. } = planted.clone();
         let object = self.add_object(|base| Object { base, family, trace, assumed: true });
-        self.planted_in.push(PlantedIn { owner, offset, object, full });
+        self.planted_in.push(PlantedIn { owner, pointer, offset, object, full });
         object
+    }
+
+    /// The value that pointed to a struct in which an object was planted.
+    pub fn pointer_to_planted(&self, owner: Base) -> Option<ValueId> {
+        self.planted_in.iter().find(|p| p.owner == owner).map(|p| p.pointer)
     }
 
     /// Whether a struct holds a planted object: every such struct has one of its own.

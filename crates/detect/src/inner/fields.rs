@@ -39,9 +39,17 @@ pub struct Handling {
     pub releases: bool,
     /// The fields that it stores to, and how it has the structs.
     pub stores: FxHashSet<(u64, Source)>,
-    /// What it does depends on what is in the structs, or it starts by emptying them: it knows whether the
-    /// fields hold something.
-    pub looks: bool,
+    /// The members that decide what it does: it may know from them whether the fields hold something.
+    pub looks: FxHashSet<u64>,
+    /// It starts by emptying the structs.
+    pub empties: bool,
+}
+
+impl Handling {
+    /// Whether something else than the field itself may tell if the field holds an object.
+    pub fn knows(&self, offset: u64) -> bool {
+        self.empties || self.looks.iter().any(|&o| o != offset)
+    }
 }
 
 /// Where a function has a struct from.
@@ -67,6 +75,10 @@ pub struct Owning<'a> {
     /// Structs of this kind are given other objects while they live: some function puts one in the place of
     /// another, which it releases, in this field or in another one.
     pub changes: bool,
+    /// Some function that makes such structs fills the field.
+    pub filled_by_maker: bool,
+    /// Some function releases the field whenever it releases the struct.
+    pub released_with_owner: bool,
 }
 
 /// What was seen of one field.
@@ -157,8 +169,16 @@ impl Survey {
                 let made = seen.made.iter().chain(handed).find(|m| counts(m))?;
                 let emptied_apart = self.is_emptied_apart(of, seen);
                 let full = !emptied_apart && self.is_full(of, *offset, seen);
-                let changes = changes && self.is_released_among_others(of, seen);
-                Some(Owning { offset: *offset, made, full, emptied_apart, changes })
+                let among_others = self.is_released_among_others(of, seen);
+                Some(Owning {
+                    offset: *offset,
+                    made,
+                    full,
+                    emptied_apart,
+                    changes: changes && among_others,
+                    filled_by_maker: self.is_filled_by_maker(of, *offset),
+                    released_with_owner: seen.released_with_owner && among_others,
+                })
             })
             .collect()
     }
@@ -172,6 +192,16 @@ impl Survey {
         // Who has the struct from another maker has it filled.
         let mut first = all.iter().filter(|m| !m.from.as_ref().is_some_and(is_maker));
         first.all(|m| self.fills(m, offset)) && seen.emptied_in.iter().all(is_maker)
+    }
+
+    /// Whether other functions than this one make such structs.
+    pub fn is_made_elsewhere(&self, of: &StructName, function: FuncRef) -> bool {
+        let makers = self.makers.get(of).filter(|_| !self.declared.contains(of));
+        makers.is_some_and(|all| all.iter().all(|m| m.function != function))
+    }
+
+    fn is_filled_by_maker(&self, of: &StructName, offset: u64) -> bool {
+        self.makers.get(of).is_some_and(|all| all.iter().any(|m| self.fills(m, offset)))
     }
 
     fn fills(&self, maker: &Maker, offset: u64) -> bool {

@@ -28,7 +28,7 @@ pub struct Reader<'a> {
     /// Values that are addresses of pointer fields, and the structs' own addresses.
     addresses: FxHashMap<ValueId, (ValueId, Field)>,
     /// Values that are addresses of any fields.
-    members: FxHashMap<ValueId, StructName>,
+    members: FxHashMap<ValueId, Field>,
     /// What values were declared to point to.
     declared: FxHashMap<ValueId, TypeId>,
     /// Fields that lead to a struct of the same kind: what hangs there is a neighbour, not a part.
@@ -82,7 +82,8 @@ impl<'a> Reader<'a> {
             {
                 self.note_pointee(*base, *ty, &name);
                 if let Some(result) = inst.result {
-                    self.members.insert(result, name.clone());
+                    let at = u64::try_from(*offset).unwrap_or(u64::MAX);
+                    self.members.insert(result, (name.clone(), at));
                 }
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
@@ -169,15 +170,18 @@ impl<'a> Reader<'a> {
         for (_, inst) in self.insts() {
             match &inst.kind {
                 InstKind::Load { ptr } => {
-                    if let Some(of) = self.members.get(ptr)
+                    if let Some((of, offset)) = self.members.get(ptr)
                         && inst.result.is_some_and(|v| self.is_tested(v))
+                        && let Some(handling) = self.handling_of(survey, of)
                     {
-                        self.note_look(survey, of);
+                        handling.looks.insert(*offset);
                     }
                 }
                 InstKind::MemSet { dst, .. } => {
-                    if let Some(of) = self.pointee(dst) {
-                        self.note_look(survey, of);
+                    if let Some(of) = self.pointee(dst)
+                        && let Some(handling) = self.handling_of(survey, of)
+                    {
+                        handling.empties = true;
                     }
                 }
                 InstKind::Alloca { ty: Some(ty), .. } => {
@@ -194,8 +198,10 @@ impl<'a> Reader<'a> {
                         self.read_maker(survey, made, callee);
                     }
                 }
-                InstKind::Offset { base, offset, indices, .. } => {
-                    let steps = indices.iter().map(|i| i.scale).chain([*offset]);
+                InstKind::Offset { base, offset, indices, ty } => {
+                    // An array at the end of a struct is no next struct.
+                    let step = ty.is_none().then_some(*offset);
+                    let steps = indices.iter().map(|i| i.scale).chain(step);
                     survey.elements.extend(self.stepped_over(base, steps));
                 }
                 _ => {}
@@ -203,10 +209,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn note_look(&self, survey: &mut Survey, of: &StructName) {
-        if let Some(handling) = survey.handlings.get_mut(&(self.me, of.clone())) {
-            handling.looks = true;
-        }
+    fn handling_of<'s>(&self, survey: &'s mut Survey, of: &StructName) -> Option<&'s mut Handling> {
+        survey.handlings.get_mut(&(self.me, of.clone()))
     }
 
     /// Whether what comes next depends on a value, or on a number made of it. Each number is looked at once:
@@ -509,12 +513,18 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Whether a new object is stored once, returned nowhere and kept by no call.
+    /// Whether a new object is stored in one field, returned nowhere and kept by no call. Several stores to
+    /// the same field, of the struct that was found or of a new one, exclude each other.
     fn has_one_holder(&self, v: ValueId) -> bool {
-        let mut stores = 0;
+        let mut holders: FxHashSet<Option<&Field>> = FxHashSet::default();
+        let mut nameless = 0;
         for &user in self.users(v) {
             match &self.inst(user).kind {
-                InstKind::Store { value, .. } if *value == v => stores += 1,
+                InstKind::Store { value, ptr } if *value == v => {
+                    let field = self.addresses.get(ptr).map(|(_, field)| field);
+                    nameless += usize::from(field.is_none());
+                    holders.insert(field);
+                }
                 InstKind::Call { callee, args, .. } => {
                     let mut at = (0..args.len()).filter(|&n| args[n] == v);
                     if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Kept) {
@@ -524,7 +534,7 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        stores <= 1 && !self.returned.contains(&v)
+        holders.len() <= 1 && nameless <= 1 && !self.returned.contains(&v)
     }
 
     /// A call that releases a struct whose fields this function knows.
