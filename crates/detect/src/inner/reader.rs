@@ -211,17 +211,25 @@ impl<'a> Reader<'a> {
 
     /// Whether what comes next depends on a value, or on a number made of it.
     fn is_tested(&self, v: ValueId) -> bool {
-        let decides = |user: &InstId| {
-            let inst = self.inst(*user);
-            match inst.kind {
-                InstKind::Cmp { .. } => true,
-                InstKind::Bin { .. } | InstKind::Cast { .. } => {
-                    inst.result.is_some_and(|v| self.is_tested(v))
-                }
-                _ => false,
+        let mut work = vec![v];
+        // A checksum uses every number that it makes several times.
+        let mut seen = FxHashSet::default();
+        while let Some(v) = work.pop() {
+            if self.switched.contains(&v) {
+                return true;
             }
-        };
-        self.switched.contains(&v) || self.users(v).iter().any(decides)
+            for user in self.users(v) {
+                let inst = self.inst(*user);
+                match inst.kind {
+                    InstKind::Cmp { .. } => return true,
+                    InstKind::Bin { .. } | InstKind::Cast { .. } => {
+                        work.extend(inst.result.filter(|r| seen.insert(*r)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
     }
 
     /// A struct that this function makes.
