@@ -11,6 +11,7 @@ mod turns;
 use crate::atoms::Decided;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
+use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
@@ -171,6 +172,8 @@ pub struct Exec<'a> {
     /// For the symbol of an outcome whose conditions were cut: symbols before this one were there
     /// before the call.
     pub(crate) known_before: FxHashMap<Sym, u32>,
+    /// The bases in terms that were asked for before.
+    pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// The state in which the call that runs now is left by an exception.
@@ -250,6 +253,7 @@ impl<'a> Exec<'a> {
             objects_before: 0,
             favours: Default::default(),
             known_before: FxHashMap::default(),
+            bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
             thrown: None,
             throw_sites: Vec::new(),
