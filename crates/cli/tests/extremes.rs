@@ -101,6 +101,21 @@ fn a_ring_of_mutually_recursive_functions() {
 }
 
 #[test]
+fn a_checksum_that_uses_every_number_twice() {
+    let mut program = String::from(
+        "struct sum { unsigned a, b; char *text; };\nunsigned mix(struct sum *s) {
+    unsigned a = s->a, b = s->b;\n",
+    );
+    for i in 0..64 {
+        let _ = writeln!(program, "    a += b ^ (a << {}), b += a ^ (b >> {});", i % 7, i % 5);
+    }
+    program.push_str("    s->a = a, s->b = b;\n    return b;\n}\n");
+    program.push_str("void end(struct sum *s) {\n    free(s->text);\n    free(s);\n}\n");
+    let report = check(&program);
+    assert!(leaking_functions(&report).contains(&"plain"));
+}
+
+#[test]
 fn irreducible_control_flow() {
     let program = "int tangled(int n) {
     char *p = malloc(4);

@@ -58,7 +58,11 @@ pub struct Env<'a> {
 type SummaryOf<'a> = dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync + 'a;
 
 impl<'a> Env<'a> {
-    fn context(&self, summary_of: &'a SummaryOf<'a>, recursive: FxHashSet<FuncRef>) -> Context<'a> {
+    fn context(
+        &self,
+        summary_of: &'a SummaryOf<'a>,
+        recursive: &'a FxHashSet<FuncRef>,
+    ) -> Context<'a> {
         Context {
             program: self.program,
             calls: self.calls,
@@ -238,7 +242,7 @@ fn run_with(
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
     let summary_of = |g: FuncRef| round.summary(env, f, g);
-    let context = env.context(&summary_of, FxHashSet::default());
+    let context = env.context(&summary_of, &round.members);
     let work = || {
         let mut exec = Exec::new(&context, f)?;
         exec.planted = planted;
@@ -254,7 +258,7 @@ fn run_with(
 /// Runs one function in one round. A panic skips the function with a note.
 fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
     let summary_of = |g: FuncRef| round.summary(env, f, g);
-    let context = env.context(&summary_of, round.members.clone());
+    let context = env.context(&summary_of, &round.members);
     let work = || run_function(env, &context, f, round);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {

@@ -154,7 +154,7 @@ impl<'a> Describe<'a> {
             return Named { text: format!("{}[]", owner.text), ty: None, object: true };
         };
         let separator = if owner.object { "." } else { "->" };
-        match owner.ty.and_then(|t| self.field(exec, t, offset)) {
+        match owner.ty.and_then(|t| field(exec.module, t, offset)) {
             Some((name, ty)) if !name.is_empty() => Named {
                 text: format!("{}{separator}{name}", owner.text),
                 ty: Some(ty),
@@ -165,30 +165,6 @@ impl<'a> Describe<'a> {
                 Named { text: format!("*{}", owner.text), ty: owner.ty, object: true }
             }
             _ => Named { text: owner.text, ty: None, object: true },
-        }
-    }
-
-    /// The path of field names from a struct type to an offset, and the field's type.
-    fn field(&self, exec: &Exec<'_>, ty: TypeId, offset: i64) -> Option<(String, TypeId)> {
-        let module = self.module(exec);
-        match module.types.get(ty)? {
-            SourceType::Const { of } => self.field(exec, *of, offset),
-            SourceType::Struct { fields, .. } => {
-                let field = fields
-                    .iter()
-                    .rev()
-                    .find(|f| i64::try_from(f.offset).is_ok_and(|o| o <= offset))?;
-                let rest = offset - field.offset as i64;
-                if is_reserved(&field.name) {
-                    return None;
-                }
-                match self.field(exec, field.ty, rest) {
-                    Some((inner, ty)) if field.name.is_empty() => Some((inner, ty)),
-                    Some((inner, ty)) => Some((format!("{}.{inner}", field.name), ty)),
-                    None => Some((field.name.clone(), field.ty)),
-                }
-            }
-            _ => None,
         }
     }
 
@@ -285,6 +261,28 @@ impl<'a> Describe<'a> {
             }
             _ => None,
         }
+    }
+}
+
+/// The path of field names from a struct type to an offset, and the field's type.
+pub fn field(module: &Module, ty: TypeId, offset: i64) -> Option<(String, TypeId)> {
+    match module.types.get(ty)? {
+        SourceType::Const { of } => field(module, *of, offset),
+        SourceType::Struct { fields, .. } => {
+            let found =
+                fields.iter().rev().find(|f| i64::try_from(f.offset).is_ok_and(|o| o <= offset))?;
+            let rest = offset - found.offset as i64;
+            if is_reserved(&found.name) {
+                return None;
+            }
+            match field(module, found.ty, rest) {
+                Some((inner, ty)) if found.name.is_empty() => Some((inner, ty)),
+                Some((inner, ty)) if inner.is_empty() => Some((found.name.clone(), ty)),
+                Some((inner, ty)) => Some((format!("{}.{inner}", found.name), ty)),
+                None => Some((found.name.clone(), found.ty)),
+            }
+        }
+        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A candidate with a model becomes a finding: kind, variable, leak point, blame, path.
 
 use crate::describe::Describe;
+use crate::named;
 use crate::path;
 use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
 use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
@@ -72,7 +73,8 @@ pub fn build(
         return None;
     }
     let describe = Describe::new(program);
-    let variable = cell.map(|c| describe.cell(exec, c)).unwrap_or_default();
+    let elsewhere = (point.func != exec.me).then(|| named::written_at(program, point)).flatten();
+    let variable = elsewhere.or_else(|| cell.map(|c| describe.cell(exec, c))).unwrap_or_default();
     let sites = sites_from(&object.trace, point);
     let evidence = if object.assumed { Evidence::Assumed } else { Evidence::Feasible };
     let alloc_trace: Vec<AllocSite> = sites.iter().map(|s| describe.site(s)).collect();
@@ -101,7 +103,9 @@ pub fn build(
 fn is_stored(exec: &mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> bool {
     let stores = exec.stored.get(&base).cloned().unwrap_or_default();
     stores.into_iter().any(|Stored { pc, value, to }| {
-        exec.all_bases(to) != [base] && replay.refers(exec, value, base) && replay.on_path(exec, pc)
+        exec.all_bases(to)[..] != [base]
+            && replay.refers(exec, value, base)
+            && replay.on_path(exec, pc)
     })
 }
 

@@ -13,6 +13,7 @@ mod effort;
 mod finding;
 mod inner;
 mod misuse;
+mod named;
 mod options;
 mod pairs;
 mod path;

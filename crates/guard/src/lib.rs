@@ -18,6 +18,7 @@ mod memo;
 mod pages;
 mod propagate;
 mod seen;
+mod spare;
 mod term;
 mod value;
 

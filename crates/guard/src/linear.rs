@@ -5,7 +5,7 @@
 //! formula. It never claims satisfiability: that is the solver's part.
 
 use crate::{Cmp, Node, Term, Terms};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -24,12 +24,15 @@ const MAX_SIZE: u32 = 50_000;
 /// Larger disjunctions are looked at once.
 const MAX_RECONSIDERED: u32 = 200;
 
+/// So many literals have room before a set of them grows.
+const MAX_ROOM: u32 = 56;
+
 /// Whether `t` is refuted by its necessary literals.
 pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
     if terms.size(t) > MAX_SIZE {
         return false;
     }
-    let mut literals = FxHashSet::default();
+    let mut literals = room_for_literals(terms, t);
     if !collect(terms, t, true, 0, &mut literals) {
         return true;
     }
@@ -38,7 +41,7 @@ pub fn is_contradiction(terms: &Terms, t: Term) -> bool {
 
 /// Comparisons and symbols that `t` makes necessary, with their truth; none when it is refuted.
 pub fn necessary(terms: &Terms, t: Term) -> Vec<(Term, bool)> {
-    let mut literals = FxHashSet::default();
+    let mut literals = room_for_literals(terms, t);
     if !collect(terms, t, true, 0, &mut literals) || !reconsider(terms, &mut literals) {
         return Vec::new();
     }
@@ -46,6 +49,12 @@ pub fn necessary(terms: &Terms, t: Term) -> Vec<(Term, bool)> {
     list.retain(|&(t, _)| !matches!(terms.node(t), Node::And(_) | Node::Or(_)));
     list.sort_unstable();
     list
+}
+
+/// Large formulas have many: a set that grows as they come would be built several times.
+fn room_for_literals(terms: &Terms, t: Term) -> FxHashSet<Literal> {
+    let most = terms.size(t).min(MAX_ROOM) as usize;
+    FxHashSet::with_capacity_and_hasher(most, FxBuildHasher)
 }
 
 /// Looks at the disjunctions once more, now that all that is necessary is known; false when one
@@ -121,7 +130,7 @@ fn alternative(terms: &Terms, t: Term, value: bool, depth: u32) -> Option<Arc<[L
     if let Some(known) = terms.alternatives.borrow().get(&key) {
         return known.clone();
     }
-    let mut literals = FxHashSet::default();
+    let mut literals = room_for_literals(terms, t);
     let possible = collect(terms, t, value, depth, &mut literals) && !conflicting(terms, &literals);
     let answer = possible.then(|| {
         let mut list: Vec<Literal> = literals.into_iter().collect();

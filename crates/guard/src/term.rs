@@ -8,8 +8,9 @@ use crate::linear::Alternatives;
 use crate::marks::Marks;
 use crate::memo::Memo;
 use crate::seen::Seen;
+use crate::spare::{self, Tables};
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
@@ -132,7 +133,7 @@ pub enum BaseInfo {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Meta {
+pub(crate) struct Meta {
     bits: u16,
     /// Nodes below, counted as a tree, saturating.
     size: u32,
@@ -174,6 +175,16 @@ pub struct Terms {
     pub(crate) pointees: FxHashMap<Term, Base>,
 }
 
+impl Drop for Terms {
+    fn drop(&mut self) {
+        spare::give(Tables {
+            nodes: std::mem::take(&mut self.nodes),
+            meta: std::mem::take(&mut self.meta),
+            index: std::mem::take(&mut self.index),
+        });
+    }
+}
+
 impl Default for Terms {
     fn default() -> Self {
         Self::new()
@@ -187,10 +198,11 @@ impl Terms {
     pub const NULL: Term = Term(2);
 
     pub fn new() -> Self {
+        let Tables { nodes, meta, index } = spare::take();
         let mut terms = Self {
-            nodes: Vec::new(),
-            meta: Vec::new(),
-            index: HashTable::new(),
+            nodes,
+            meta,
+            index,
             memo: Memo::default(),
             alternatives: Alternatives::default(),
             syms: Vec::new(),
@@ -362,7 +374,8 @@ impl Terms {
             return;
         }
         let mut arrays = FxHashSet::default();
-        let mut places: FxHashMap<Base, usize> = FxHashMap::default();
+        let mut places: FxHashMap<Base, usize> =
+            FxHashMap::with_capacity_and_hasher(items.len(), FxBuildHasher);
         let mut plain = 0;
         items.retain(|&t| match self.node(t) {
             Node::Elem { base, .. } => arrays.insert(*base),

@@ -32,6 +32,6 @@ pub struct Context<'a> {
     /// The summary of a function of an earlier component, or of an earlier round of this one.
     pub summary_of: &'a (dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync),
     /// The component under analysis, when it is recursive.
-    pub recursive: FxHashSet<FuncRef>,
+    pub recursive: &'a FxHashSet<FuncRef>,
     pub budget: Budget,
 }

@@ -11,6 +11,7 @@ mod turns;
 use crate::atoms::Decided;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
+use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
 use crate::repeated::OutcomeOf;
 use crate::state::{Cell, PathConditions, Pc, State};
@@ -180,6 +181,8 @@ pub struct Exec<'a> {
     pub(crate) released_by: FxHashSet<(Base, FuncRef)>,
     /// What the symbols for outcomes of calls stand for, where the callee does not recurse.
     pub(crate) outcome_of: FxHashMap<Sym, OutcomeOf>,
+    /// The bases in terms that were asked for before.
+    pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// The state in which the call that runs now is left by an exception.
@@ -263,6 +266,7 @@ impl<'a> Exec<'a> {
             known_before: FxHashMap::default(),
             released_by: FxHashSet::default(),
             outcome_of: FxHashMap::default(),
+            bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
             thrown: None,
             throw_sites: Vec::new(),

@@ -14,6 +14,7 @@ use leakproof_guard::{Base, Node, SymInfo, Term, Terms};
 use leakproof_ir::Param;
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// Objects released along a list or tree in one call.
@@ -561,12 +562,13 @@ fn computes_from(summary: &Summary, effect: &Effect) -> bool {
         matches!(&summary.pool[r.0 as usize], Expr::Init { root, slot, .. }
             if (*root, *slot) == (effect.root, effect.slot))
     };
-    let mut work = vec![effect.value];
-    let mut seen = FxHashSet::default();
+    let mut work: SmallVec<[Ref; 16]> = smallvec![effect.value];
+    let mut seen: SmallVec<[Ref; 16]> = SmallVec::new();
     while let Some(r) = work.pop().filter(|_| seen.len() < 100) {
-        if !seen.insert(r) {
+        if seen.contains(&r) {
             continue;
         }
+        seen.push(r);
         match &summary.pool[r.0 as usize] {
             Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
             Expr::Any(items) => work.extend(items.iter().copied()),

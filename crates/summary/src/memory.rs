@@ -14,12 +14,20 @@ use crate::elements::Elements;
 use crate::exec::{Drop, DropKind, Exec, Stored};
 use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Place, Slot, SymKind, What};
-use leakproof_guard::{Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms};
+use leakproof_guard::{
+    Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms, for_each_child,
+};
 use leakproof_ir::Loc;
 use smallvec::{SmallVec, smallvec};
 
 /// More alternatives than this for one pointer are not told apart.
 const MAX_LEAVES: usize = 24;
+
+/// The bases in a term: mostly few.
+pub type Bases = SmallVec<[Base; 8]>;
+
+/// The alternatives of a pointer: mostly one.
+pub type LeafList = SmallVec<[Leaf; 2]>;
 
 /// One alternative of a pointer.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +50,8 @@ pub enum Leaves {
 
 impl Exec<'_> {
     /// The alternatives of a pointer in `state`; `None` when there are too many.
-    pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<Vec<Leaf>> {
-        let mut out = Vec::new();
+    pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<LeafList> {
+        let mut out = LeafList::new();
         self.steps += 1;
         self.collect_leaves(state, pointer, Terms::TRUE, false, &mut out).then_some(out)
     }
@@ -54,7 +62,7 @@ impl Exec<'_> {
         t: Term,
         cond: Term,
         any: bool,
-        out: &mut Vec<Leaf>,
+        out: &mut LeafList,
     ) -> bool {
         if out.len() >= MAX_LEAVES {
             return false;
@@ -464,21 +472,39 @@ impl Exec<'_> {
         }
     }
 
-    /// Every base whose address occurs anywhere in a term.
-    pub fn all_bases(&mut self, t: Term) -> Vec<Base> {
-        let mut found = Vec::new();
+    /// Every base whose address occurs anywhere in a term, in order.
+    pub fn all_bases(&mut self, t: Term) -> Bases {
+        match self.terms.node(t) {
+            Node::Addr { base, .. } | Node::Elem { base, .. } => smallvec![*base],
+            Node::Sym(_) if self.terms.bits(t) == 64 => smallvec![self.pointee(t)],
+            node if is_composed(node) => match self.bases_in.get(&t) {
+                Some(known) => known.clone(),
+                None => {
+                    let found = self.collect_bases(t);
+                    self.bases_in.insert(t, found.clone());
+                    found
+                }
+            },
+            _ => Bases::new(),
+        }
+    }
+
+    fn collect_bases(&mut self, t: Term) -> Bases {
+        let mut found = Bases::new();
         let mut seen = Seen::default();
         let mut work: SmallVec<[Term; 32]> = smallvec![t];
         while let Some(t) = work.pop() {
-            match self.terms.node(t) {
+            let node = self.terms.node(t);
+            if is_composed(node) && !seen.insert(t) {
+                continue;
+            }
+            match node {
                 Node::Addr { base, .. } | Node::Elem { base, .. } => found.push(*base),
                 Node::Sym(_) if self.terms.bits(t) == 64 => found.push(self.pointee(t)),
-                Node::Any(items) => work.extend(items.iter().copied()),
-                Node::Cast { value, .. } => work.push(*value),
-                Node::Ite { .. } | Node::Tuple(_) | Node::Bin { .. } if !seen.insert(t) => {}
-                Node::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
-                Node::Tuple(items) => work.extend(items.iter().copied()),
-                Node::Bin { lhs, rhs, .. } => work.extend([*lhs, *rhs]),
+                node if is_composed(node) => match self.bases_in.get(&t) {
+                    Some(known) => found.extend_from_slice(known),
+                    None => for_each_operand(node, |t| work.push(t)),
+                },
                 _ => {}
             }
         }
@@ -597,5 +623,21 @@ impl Exec<'_> {
             };
         }
         self.terms.bin(Op::Add, lhs, rhs)
+    }
+}
+
+/// Whether other terms are in a value whose addresses are its own.
+fn is_composed(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Ite { .. } | Node::Any(_) | Node::Tuple(_) | Node::Bin { .. } | Node::Cast { .. }
+    )
+}
+
+/// Calls `f` on the parts of a value that its addresses come from: conditions are none.
+fn for_each_operand(node: &Node, f: impl FnMut(Term)) {
+    match node {
+        Node::Ite { then, otherwise, .. } => [*then, *otherwise].into_iter().for_each(f),
+        node => for_each_child(node, f),
     }
 }

@@ -123,12 +123,11 @@ impl Exec<'_> {
         let literal = if truth { atom } else { self.terms.not(atom) };
         let pc = self.pcs.extend(&mut self.terms, way.state.pc, literal)?;
         let mut given = Assumption::new(&self.terms, atom, truth);
-        let cells: Vec<(Cell, Term)> = way.state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         let mut state = State { pc, mem: way.state.mem.clone() };
-        for (cell, t) in cells {
+        for (cell, &t) in &way.state.mem {
             let new = self.terms.assuming(t, &mut given);
             if new != t {
-                state.mem.insert(cell, new);
+                state.mem.insert(*cell, new);
             }
         }
         let value = way.value.map(|v| self.terms.assuming(v, &mut given));

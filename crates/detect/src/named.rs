@@ -1,0 +1,66 @@
+//! Names of places by the code alone: for what happens in a function other than the one that was run.
+
+use crate::describe::field;
+use leakproof_ir::{Body, Function, InstKind, Module, ValueId, ValueKind};
+use leakproof_program::Program;
+use leakproof_summary::Place;
+
+/// Names of more than this many steps are not made.
+const MAX_STEPS: u32 = 6;
+
+/// The place that is written at a position, as its function calls it: `this->name` in a setter, whatever the
+/// caller calls the object.
+pub fn written_at(program: &Program, at: Place) -> Option<String> {
+    let function = program.function(at.func);
+    let body = function.body.as_ref()?;
+    let names = Names { module: program.module(at.func.module), function, body };
+    let mut stores = body.insts.iter().filter(|(_, inst)| inst.loc == at.loc);
+    stores.find_map(|(_, inst)| match inst.kind {
+        InstKind::Store { ptr, .. } => names.place(ptr, MAX_STEPS),
+        _ => None,
+    })
+}
+
+struct Names<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    body: &'a Body,
+}
+
+impl Names<'_> {
+    /// What an address is the address of.
+    fn place(&self, address: ValueId, steps: u32) -> Option<String> {
+        let steps = steps.checked_sub(1)?;
+        match self.function.values[address].kind {
+            ValueKind::Global(g, 0) => Some(self.module.globals[g].source_name.clone()),
+            ValueKind::Inst(id) => match &self.body.insts[id].kind {
+                InstKind::Offset { base, offset, indices, ty: Some(ty) } if indices.is_empty() => {
+                    let (name, _) = field(self.module, *ty, *offset)?;
+                    Some(format!("{}->{name}", self.pointer(*base, steps)?))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What a pointer is called.
+    fn pointer(&self, v: ValueId, steps: u32) -> Option<String> {
+        let steps = steps.checked_sub(1)?;
+        if let ValueKind::Param(n) = self.function.values[v].kind {
+            let name = &self.function.params.get(n as usize)?.name;
+            return (!name.is_empty()).then(|| name.clone());
+        }
+        let variable = self.body.insts.iter().find_map(|(_, inst)| match inst.kind {
+            InstKind::VarSet { var, value } if value == v => Some(self.body.vars[var].name.clone()),
+            _ => None,
+        });
+        variable.or_else(|| match self.function.values[v].kind {
+            ValueKind::Inst(id) => match self.body.insts[id].kind {
+                InstKind::Load { ptr } => self.place(ptr, steps),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}
