@@ -82,9 +82,9 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "family file is memory",
-        &["t.model:1:8: contradictory entry: family `file` is declared otherwise in \
-           libc/stdio.model:3"],
+        "family mmap is memory",
+        &["t.model:1:8: contradictory entry: family `mmap` is declared otherwise in \
+           libc/alloc.model:40"],
     ),
     // aliases
     (
