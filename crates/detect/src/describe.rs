@@ -57,11 +57,7 @@ impl<'a> Describe<'a> {
                 // Named through a variable that holds the owner, when there is one.
                 return self.through_holder(exec, exec.objects[id.0 as usize].base, slot);
             }
-            BaseKind::Pointee => match self.variable_pointing_to(exec, base) {
-                Some(named) => Some(named),
-                None => self.base(exec, base, 0),
-            },
-            _ => self.base(exec, base, 0),
+            _ => self.variable_pointing_to(exec, base).or_else(|| self.base(exec, base, 0)),
         };
         named.map(|n| self.with_field(exec, n, slot).text).unwrap_or_default()
     }
@@ -69,12 +65,7 @@ impl<'a> Describe<'a> {
     /// The variable that points to a struct which the function was given or found somewhere: `entry` says more
     /// than `table->buckets[]`.
     fn variable_pointing_to(&self, exec: &Exec<'_>, base: Base) -> Option<Named> {
-        let pointer = exec.pointer_to_planted(base)?;
-        let mut insts = exec.body.insts.iter();
-        let variable = insts.find_map(|(_, inst)| match inst.kind {
-            InstKind::VarSet { var, value } if value == pointer => Some(&exec.body.vars[var]),
-            _ => None,
-        })?;
+        let variable = exec.body.variable_of(exec.pointer_to_planted(base)?)?;
         let ty = self.pointee_type(exec, variable.ty);
         Some(Named { text: variable.name.clone(), ty, object: false })
     }

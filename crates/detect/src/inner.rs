@@ -84,15 +84,18 @@ fn loses_old(
         Source::Other => false,
     };
     let is_filled = |source: Source| match source {
-        Source::Given(n) if env.calls.callers_of(function).is_empty() => {
-            survey.is_made_elsewhere(of, function) && field.released_with_owner && n == 0
+        // A method of a library's interface has the struct that it is about as its first parameter.
+        Source::Given(0) if env.calls.callers_of(function).is_empty() => {
+            survey.is_made_elsewhere(of, function)
         }
-        Source::Given(n) => field.released_with_owner && survey.lives.is_older((function, n)),
-        Source::Found => field.released_with_owner && field.filled_by_maker,
+        Source::Given(n) => survey.lives.is_older((function, n)),
+        Source::Found => field.filled_by_maker,
         Source::Other => false,
     };
     let is_changed = |source| {
-        is_older(source) && !handling.knows(field.offset) && (field.changes || is_filled(source))
+        is_older(source)
+            && !handling.knows(field.offset)
+            && (field.changes || (field.released_with_owner && is_filled(source)))
     };
     stores.any(|&(_, source)| field.full || is_changed(source))
 }

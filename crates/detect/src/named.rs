@@ -51,11 +51,8 @@ impl Names<'_> {
             let name = &self.function.params.get(n as usize)?.name;
             return (!name.is_empty()).then(|| name.clone());
         }
-        let variable = self.body.insts.iter().find_map(|(_, inst)| match inst.kind {
-            InstKind::VarSet { var, value } if value == v => Some(self.body.vars[var].name.clone()),
-            _ => None,
-        });
-        variable.or_else(|| match self.function.values[v].kind {
+        let variable = self.body.variable_of(v);
+        variable.map(|var| var.name.clone()).or_else(|| match self.function.values[v].kind {
             ValueKind::Inst(id) => match self.body.insts[id].kind {
                 InstKind::Load { ptr } => self.place(ptr, steps),
                 _ => None,

@@ -12,9 +12,6 @@ use smallvec::{SmallVec, smallvec};
 
 /// Choices wider than this are not pushed into.
 const PUSH_LIMIT: u32 = 40;
-/// As large may a choice of pointers be that is compared with null: most of its alternatives are addresses, which are
-/// decided at once.
-const NULL_LIMIT: u32 = 2000;
 /// Pointer choices wider than this are put in order: one condition for each alternative.
 const CHOICE_LIMIT: u32 = 24;
 
@@ -168,11 +165,7 @@ impl Terms {
     }
 
     fn push_cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Option<Term> {
-        let against_null = cmp == Cmp::Eq
-            && (self.as_int(rhs) == Some(0) && self.has_addr(lhs)
-                || self.as_int(lhs) == Some(0) && self.has_addr(rhs));
-        let limit = if against_null { NULL_LIMIT } else { PUSH_LIMIT };
-        if self.width(lhs).saturating_mul(self.width(rhs)) > limit {
+        if self.width(lhs).saturating_mul(self.width(rhs)) > PUSH_LIMIT {
             return None;
         }
         let key = Key(Operation::Cmp(cmp), lhs, rhs, Self::TRUE);

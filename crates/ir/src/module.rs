@@ -308,4 +308,12 @@ impl Function {
 
 impl Body {
     pub const ENTRY: BlockId = BlockId(0);
+
+    /// The source variable that a value was given to, the first of several.
+    pub fn variable_of(&self, v: ValueId) -> Option<&Var> {
+        self.insts.iter().find_map(|(_, inst)| match inst.kind {
+            InstKind::VarSet { var, value } if value == v => Some(&self.vars[var]),
+            _ => None,
+        })
+    }
 }

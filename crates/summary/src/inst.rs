@@ -240,10 +240,6 @@ impl Exec<'_> {
 
     fn address(&mut self, state: &State, base: ValueId, offset: i64, indices: &[Index]) -> Term {
         let mut p = self.value(state, base);
-        if !indices.is_empty() {
-            // A number beside null is no pointer: where the path rules null out, it must not come back.
-            p = self.pruned(state, p);
-        }
         let length = self.length_of_array(base);
         let mut constant = offset;
         for index in indices {

@@ -29,34 +29,26 @@ impl Lives {
 
     /// Whether some call gives it a struct that has a life already, through however many functions.
     pub fn is_older(&self, parameter: Parameter) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![parameter];
-        while let Some(p) = work.pop() {
-            if self.older.contains(&p) {
-                return true;
-            }
-            if seen.insert(p) {
-                work.extend(self.passed.get(&p).into_iter().flatten());
-            }
-        }
-        false
+        self.sources(parameter).iter().any(|p| self.older.contains(p))
     }
 
     /// Whether only new structs get there, through however many functions. What nobody in the program calls
     /// is called by others, who may have had the struct for long.
     pub fn is_always_new(&self, parameter: Parameter) -> bool {
-        if self.is_older(parameter) {
-            return false;
-        }
+        let sources = self.sources(parameter);
+        sources.iter().any(|p| self.new.contains(p))
+            && !sources.iter().any(|p| self.older.contains(p))
+    }
+
+    /// The parameter itself, and those that are passed on to it.
+    fn sources(&self, parameter: Parameter) -> FxHashSet<Parameter> {
         let mut seen = FxHashSet::default();
         let mut work = vec![parameter];
-        let mut any = false;
         while let Some(p) = work.pop() {
-            any |= self.new.contains(&p);
             if seen.insert(p) {
                 work.extend(self.passed.get(&p).into_iter().flatten());
             }
         }
-        any
+        seen
     }
 }
