@@ -72,8 +72,11 @@ impl<'a> Describe<'a> {
 
     fn through_holder(&self, exec: &Exec<'_>, owner: Base, slot: Slot) -> String {
         let holder = exec.exits.iter().flat_map(|e| e.state.mem.iter()).find(|((b, _), t)| {
+            let is_owner =
+                |p: Term| matches!(exec.terms.node(p), Node::Addr { base, .. } if *base == owner);
             matches!(exec.kind(*b), BaseKind::Var(_) | BaseKind::Slot(_))
-                && matches!(exec.terms.node(**t), Node::Addr { base, .. } if *base == owner)
+                && exec.terms.has_addr(**t)
+                && exec.terms.alternatives(**t).into_iter().any(is_owner)
         });
         let Some((&(base, at), _)) = holder else { return String::new() };
         let Some(named) = self.base(exec, base, 0) else { return String::new() };

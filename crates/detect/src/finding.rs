@@ -66,7 +66,10 @@ pub fn build(
                 let may_hold = possible_holder(exec, candidate, object.base);
                 (Kind::Forgotten, may_hold, exec.place(exit_loc))
             }
-            None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
+            None => match possible_drop(exec, object.base) {
+                Some((holder, at)) => (Kind::Lost, Some(holder), at),
+                None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
+            },
         },
     };
     if program.module(point.func.module).is_in_library(point.loc) {
@@ -165,16 +168,35 @@ pub fn is_drop_of(exec: &mut Exec<'_>, i: usize, base: Base, replay: &mut Replay
     replay.refers(exec, old, base) && replay.on_path(exec, pc) && replay.holds(exec, when)
 }
 
-/// The last reference that went away on the path.
+/// The last reference that went away on the path. A pointer to constant data only borrows: the last one by which
+/// the object could have been released counts, as long as there was one.
 fn last_drop(
     exec: &mut Exec<'_>,
     base: Base,
     replay: &mut Replay<'_>,
 ) -> Option<((Base, Slot), Place)> {
+    let mut borrower = None;
     for i in (0..exec.drops.len()).rev() {
         if is_drop_of(exec, i, base, replay) {
-            return Some((exec.drops[i].holder, exec.drops[i].at));
+            let (holder, at) = (exec.drops[i].holder, exec.drops[i].at);
+            if !is_borrower(exec, holder) {
+                return Some((holder, at));
+            }
+            borrower = borrower.or(Some((holder, at)));
         }
     }
-    None
+    borrower
+}
+
+/// The last drop of what may have been a reference to the object, where the solver's values decide on none.
+fn possible_drop(exec: &mut Exec<'_>, base: Base) -> Option<((Base, Slot), Place)> {
+    let mut last_first = (0..exec.drops.len()).rev();
+    let i = last_first.find(|&i| exec.all_bases(exec.drops[i].old).contains(&base))?;
+    Some((exec.drops[i].holder, exec.drops[i].at))
+}
+
+/// Whether a cell is a variable declared as a pointer to constant data.
+fn is_borrower(exec: &Exec<'_>, (base, _): (Base, Slot)) -> bool {
+    let BaseKind::Var(var) = exec.kind(base) else { return false };
+    exec.body.vars[var].ty.is_some_and(|ty| exec.module.points_to_constant(ty))
 }

@@ -14,11 +14,18 @@ pub fn written_at(program: &Program, at: Place) -> Option<String> {
     let function = program.function(at.func);
     let body = function.body.as_ref()?;
     let names = Names { module: program.module(at.func.module), function, body };
-    let mut stores = body.insts.iter().filter(|(_, inst)| inst.loc == at.loc);
-    stores.find_map(|(_, inst)| match inst.kind {
+    let here = || body.insts.iter().map(|(_, inst)| inst).filter(|inst| inst.loc == at.loc);
+    let stored = here().find_map(|inst| match inst.kind {
         InstKind::Store { ptr, .. } => names.place(ptr, MAX_STEPS),
         _ => None,
-    })
+    });
+    stored.or_else(|| only(here().filter_map(|inst| names.object_of_method(&inst.kind))))
+}
+
+/// The one name among several mentions of it.
+fn only(mut names: impl Iterator<Item = String>) -> Option<String> {
+    let first = names.next()?;
+    names.all(|n| n == first).then_some(first)
 }
 
 struct Names<'a> {
@@ -28,6 +35,14 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
+    /// The object of a method that is called: what a library's header does is blamed on the call of it.
+    fn object_of_method(&self, inst: &InstKind) -> Option<String> {
+        match inst {
+            InstKind::Call { args, .. } => self.place(*args.first()?, MAX_STEPS),
+            _ => None,
+        }
+    }
+
     /// What an address is the address of.
     fn place(&self, address: ValueId, steps: u32) -> Option<String> {
         let steps = steps.checked_sub(1)?;

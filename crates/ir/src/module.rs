@@ -236,6 +236,12 @@ impl Module {
         }
     }
 
+    /// Whether a type is a pointer to something constant.
+    pub fn points_to_constant(&self, ty: TypeId) -> bool {
+        let to = self.pointee(ty).map(|to| &self.types[to]);
+        matches!(to, Some(SourceType::Const { .. }))
+    }
+
     /// What a pointer is declared to point to.
     pub fn pointee(&self, ty: TypeId) -> Option<TypeId> {
         match self.types[ty] {

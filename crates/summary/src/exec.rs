@@ -147,7 +147,7 @@ pub struct Exec<'a> {
     pub drops: Vec<Drop>,
     pub notes: Vec<Note>,
     pub exits: Vec<Exit>,
-    /// Where each cell was last written, for blame.
+    /// Where each cell was first written, and so lost what callers had there.
     pub written_at: FxHashMap<Cell, Place>,
     /// (call or free instruction, base it released): a loop's second turn shows recursion.
     pub frees: Vec<(InstId, Base)>,

@@ -367,10 +367,13 @@ impl Exec<'_> {
                 self.stored.entry(base).or_default().push(stored);
             }
         }
+        // Whoever stores through a pointer that may be null does not go on where it is.
+        let only = leaves.iter().filter(|l| l.target != Leaves::Int).count() == 1;
         for leaf in leaves {
             match leaf.target {
                 Leaves::Cell(base, slot) => {
-                    self.write(state, base, slot, leaf.cond, value, leaf.any, at);
+                    let cond = if only { Terms::TRUE } else { leaf.cond };
+                    self.write(state, base, slot, cond, value, leaf.any, at);
                     if matches!(slot, Slot::Every { .. }) && !leaf.any {
                         let last = self.terms.tuple(vec![pointer, value]);
                         state.mem.insert((base, Slot::Last), last);
@@ -427,7 +430,7 @@ impl Exec<'_> {
             }
         }
         state.mem.insert((base, slot), new);
-        self.written_at.insert((base, slot), at);
+        self.written_at.entry((base, slot)).or_insert(at);
     }
 
     /// A store to some element: the summarising cell and every cell it may be gain the value.
@@ -454,7 +457,7 @@ impl Exec<'_> {
         if !state.mem.contains_key(&key) {
             state.mem.insert(key, value);
         }
-        self.written_at.insert(key, at);
+        self.written_at.entry(key).or_insert(at);
     }
 
     pub fn log_drop(

@@ -7,11 +7,15 @@
 use crate::vocabulary::Slot;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
+use imbl::shared_ptr::DefaultSharedPtr;
 use leakproof_guard::{Base, Cmp, Node, Term, Terms};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 pub type Cell = (Base, Slot);
 pub type Cells = OrdMap<Cell, Term>;
+
+/// Conditions inside conditions are looked at this deep when a path is put into them.
+const MAX_NESTING: u32 = 6;
 
 #[derive(Clone)]
 pub struct State {
@@ -40,9 +44,19 @@ struct PcNode {
     parent: Pc,
     literal: Term,
     depth: u32,
-    /// What the literal says when it is `x == c`.
-    equality: Option<(Term, u64)>,
+    said: Said,
 }
+
+/// What the literals of a path say.
+#[derive(Clone, Default)]
+struct Said {
+    literals: HashSet<Term>,
+    /// `x == c` decides `x == d` for other constants.
+    equal: HashMap<Term, u64>,
+}
+
+type HashSet<T> = imbl::GenericHashSet<T, FxBuildHasher, DefaultSharedPtr>;
+type HashMap<K, V> = imbl::GenericHashMap<K, V, FxBuildHasher, DefaultSharedPtr>;
 
 /// The tree of path conditions of one function.
 pub struct PathConditions {
@@ -63,7 +77,7 @@ impl PathConditions {
     pub const ROOT: Pc = Pc(0);
 
     pub fn new() -> Self {
-        let root = PcNode { parent: Pc(0), literal: Terms::TRUE, depth: 0, equality: None };
+        let root = PcNode { parent: Pc(0), literal: Terms::TRUE, depth: 0, said: Said::default() };
         Self {
             nodes: vec![root],
             children: FxHashMap::default(),
@@ -119,24 +133,38 @@ impl PathConditions {
         }
         let pc = Pc(self.nodes.len() as u32);
         let depth = self.node(parent).depth + 1;
-        let equality = equality_with_constant(terms, literal);
-        self.nodes.push(PcNode { parent, literal, depth, equality });
+        let mut said = self.node(parent).said.clone();
+        said.literals.insert(literal);
+        if let Some((x, c)) = equality_with_constant(terms, literal) {
+            said.equal.insert(x, c);
+        }
+        self.nodes.push(PcNode { parent, literal, depth, said });
         self.children.insert((parent, literal), pc);
         pc
     }
 
-    /// `t` with what the path already says about it and its direct parts put in.
+    /// `t` with what the path already says about it and its parts put in.
     pub fn simplify(&mut self, terms: &mut Terms, pc: Pc, t: Term) -> Term {
+        self.simplify_within(terms, pc, t, MAX_NESTING)
+    }
+
+    /// As `simplify`, for parts that are nested no deeper than this.
+    fn simplify_within(&mut self, terms: &mut Terms, pc: Pc, t: Term, nesting: u32) -> Term {
         let (parts, conj) = match terms.node(t) {
             Node::Bool(_) => return t,
-            Node::And(parts) => (parts.clone(), true),
-            Node::Or(parts) => (parts.clone(), false),
+            Node::And(parts) if nesting > 0 => (parts.clone(), true),
+            Node::Or(parts) if nesting > 0 => (parts.clone(), false),
+            Node::Not(inner) if matches!(terms.node(*inner), Node::And(_) | Node::Or(_)) => {
+                let inner = self.simplify_within(terms, pc, *inner, nesting);
+                return terms.not(inner);
+            }
             _ => return self.decide(terms, pc, t),
         };
         if let Some(&known) = self.simplified.get(&(pc, t)) {
             return known;
         }
-        let decided = parts.iter().map(|&p| self.decide(terms, pc, p)).collect::<Vec<Term>>();
+        let decided = parts.iter().map(|&p| self.simplify_within(terms, pc, p, nesting - 1));
+        let decided = decided.collect::<Vec<Term>>();
         let whole = if conj { terms.and(decided) } else { terms.or(decided) };
         let simpler = self.decide(terms, pc, whole);
         self.simplified.insert((pc, t), simpler);
@@ -145,31 +173,21 @@ impl PathConditions {
 
     /// True or false when the path says so, else `t` itself.
     fn decide(&self, terms: &Terms, pc: Pc, t: Term) -> Term {
-        let negation = terms.negation(t);
+        let said = &self.node(pc).said;
+        if said.literals.contains(&t) {
+            return Terms::TRUE;
+        }
+        if terms.negation(t).is_some_and(|n| said.literals.contains(&n)) {
+            return Terms::FALSE;
+        }
         let (positive, inner) = match terms.node(t) {
             Node::Not(inner) => (false, *inner),
             _ => (true, t),
         };
-        let asked = equality_with_constant(terms, inner);
-        let mut at = pc;
-        while at != Self::ROOT {
-            let node = self.node(at);
-            if node.literal == t {
-                return Terms::TRUE;
-            }
-            if Some(node.literal) == negation {
-                return Terms::FALSE;
-            }
-            // `x == c` on the path decides `x == d` for another constant.
-            if let (Some((x, c)), Some((y, d))) = (node.equality, asked)
-                && x == y
-                && c != d
-            {
-                return Terms::bool(!positive);
-            }
-            at = node.parent;
+        match equality_with_constant(terms, inner) {
+            Some((x, d)) if said.equal.get(&x).is_some_and(|&c| c != d) => Terms::bool(!positive),
+            _ => t,
         }
-        t
     }
 
     /// The whole path as one formula.
