@@ -97,5 +97,6 @@ fn loses_old(
             && !handling.knows(field.offset)
             && (field.changes || (field.released_with_owner && is_filled(source)))
     };
-    stores.any(|&(_, source)| field.full || is_changed(source))
+    let is_filled_again = |store: &(u64, Source)| handling.fills.contains(store);
+    stores.any(|store| field.full || (is_filled_again(store) && is_changed(store.1)))
 }

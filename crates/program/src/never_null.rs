@@ -1,7 +1,8 @@
 //! Parameters that are never null, because every call in the program passes the address of something.
 //!
-//! Only functions that nobody outside their unit can name: who else calls them, and with what, is
-//! not known. `if (out) *out = p;` in such a function has no other branch when all callers say `&x`.
+//! Only functions all of whose calls are there: those that nobody outside their unit can name, and in a
+//! program with a `main` all others. `if (out) *out = p;` in such a function has no other branch when all
+//! callers say `&x`.
 
 use crate::{CallGraph, FuncRef, Program, Target};
 use leakproof_ir::{Function, InstId, InstKind, Linkage, ValueId, ValueKind};
@@ -27,9 +28,10 @@ impl NeverNull {
         for f in program.definitions() {
             passed.read(program, calls, f);
         }
-        let maybe_null = passed.spread(program);
+        let closed = Closed::of(program);
+        let maybe_null = passed.spread(program, closed);
         let mut never = FxHashSet::default();
-        for &f in passed.called.iter().filter(|f| is_of_one_unit(program, **f)) {
+        for &f in passed.called.iter().filter(|f| closed.knows_calls_of(program, **f)) {
             let all = (0..program.function(f).params.len() as u32).map(|n| (f, n));
             never.extend(all.filter(|p| !maybe_null.contains(p)));
         }
@@ -89,12 +91,12 @@ impl Passed {
     }
 
     /// The parameters that may be null, those among them that have it from another one.
-    fn spread(&self, program: &Program) -> FxHashSet<Parameter> {
+    fn spread(&self, program: &Program, closed: Closed) -> FxHashSet<Parameter> {
         let mut found = FxHashSet::default();
         let open = self
             .handed_on
             .keys()
-            .filter(|(f, _)| !self.called.contains(f) || !is_of_one_unit(program, *f));
+            .filter(|(f, _)| !self.called.contains(f) || !closed.knows_calls_of(program, *f));
         let mut work: Vec<Parameter> = self.maybe_null.iter().chain(open).copied().collect();
         while let Some(parameter) = work.pop() {
             if found.insert(parameter) {
@@ -105,11 +107,22 @@ impl Passed {
     }
 }
 
-fn is_of_one_unit(program: &Program, f: FuncRef) -> bool {
-    program.function(f).linkage == Linkage::Internal
+/// Whether nobody else calls functions of the program: it has a `main`.
+#[derive(Clone, Copy)]
+struct Closed(bool);
+
+impl Closed {
+    fn of(program: &Program) -> Self {
+        Self(program.definitions().any(|f| program.function(f).name == "main"))
+    }
+
+    fn knows_calls_of(self, program: &Program, f: FuncRef) -> bool {
+        self.0 || program.function(f).linkage == Linkage::Internal
+    }
 }
 
-/// Whether a value is the address of a variable, or of a part of something.
+/// Whether a value is the address of a variable, or of a part of something: nobody takes the address of a
+/// member of nothing.
 fn is_address(function: &Function, v: ValueId) -> bool {
     let id = match function.values[v].kind {
         ValueKind::Global(..) | ValueKind::Function(_) => return true,
@@ -120,7 +133,7 @@ fn is_address(function: &Function, v: ValueId) -> bool {
     match &body.insts[id].kind {
         InstKind::Alloca { .. } => true,
         InstKind::Offset { base, offset, indices, ty: Some(_) } => {
-            (*offset > 0 && indices.is_empty()) || is_address(function, *base)
+            (*offset >= 0 && indices.is_empty()) || is_address(function, *base)
         }
         _ => false,
     }

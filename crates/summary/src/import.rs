@@ -250,7 +250,10 @@ impl Exec<'_> {
                 let c = self.pcs.simplify(&mut self.terms, state.pc, get(cond));
                 self.terms.ite(c, get(then), get(otherwise))
             }
-            Expr::Cmp { cmp, lhs, rhs } => self.terms.cmp(*cmp, get(lhs), get(rhs)),
+            Expr::Cmp { cmp, lhs, rhs } => {
+                let compared = self.terms.cmp(*cmp, get(lhs), get(rhs));
+                self.pcs.simplify(&mut self.terms, state.pc, compared)
+            }
             Expr::Bin { op: leakproof_guard::Op::Add, lhs, rhs } => self.add(get(lhs), get(rhs)),
             Expr::Bin { op, lhs, rhs } => self.terms.bin(*op, get(lhs), get(rhs)),
             Expr::Cast { cast, bits, value } => self.terms.cast(*cast, *bits, get(value)),

@@ -91,14 +91,33 @@ impl Exec<'_> {
         }
     }
 
-    /// Who goes on after an access through a pointer that a failed call may have left null knows
-    /// that it did not fail. Whether anybody goes on at all.
+    /// Who goes on after an access through a pointer knows that it is not null, and where a failed call would
+    /// have left it null, that it did not fail. Whether anybody goes on at all.
     fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
-        let (InstKind::Load { ptr } | InstKind::Store { ptr, .. }) = *kind else { return true };
+        let ptr = match *kind {
+            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => ptr,
+            // A member of nothing has no address.
+            InstKind::Offset { base, ty: Some(_), .. } => base,
+            _ => return true,
+        };
         let pointer = self.value(state, ptr);
-        if !matches!(self.terms.node(pointer), Node::Ite { .. }) || self.audit.is_some() {
+        if self.audit.is_some() {
             return true;
         }
+        let is_access = !matches!(kind, InstKind::Offset { .. });
+        match *self.terms.node(pointer) {
+            Node::Sym(_) => {
+                let null = self.terms.is_null(pointer);
+                let there = self.terms.not(null);
+                state.pc = self.pcs.know(&self.terms, state.pc, there);
+                true
+            }
+            Node::Ite { .. } if is_access => self.survives_failure(pointer, state),
+            _ => true,
+        }
+    }
+
+    fn survives_failure(&mut self, pointer: Term, state: &mut State) -> bool {
         let null = self.terms.is_null(pointer);
         let there = self.terms.not(null);
         if !self.is_literal(there) {
@@ -137,6 +156,7 @@ impl Exec<'_> {
             InstKind::Cmp { pred, lhs, rhs } => {
                 let (a, b) = (self.value(state, *lhs), self.value(state, *rhs));
                 let compared = self.compare(*pred, a, b);
+                let compared = self.pcs.simplify(&mut self.terms, state.pc, compared);
                 match self.terms.has_addr(a) || self.terms.has_addr(b) {
                     true => self.without_impossible(state, compared),
                     false => compared,

@@ -44,6 +44,8 @@ struct PcNode {
     parent: Pc,
     literal: Term,
     depth: u32,
+    /// The literal is no part of the path: it follows from how the program goes on at all.
+    tacit: bool,
     said: Said,
 }
 
@@ -61,7 +63,7 @@ type HashMap<K, V> = imbl::GenericHashMap<K, V, FxBuildHasher, DefaultSharedPtr>
 /// The tree of path conditions of one function.
 pub struct PathConditions {
     nodes: Vec<PcNode>,
-    children: FxHashMap<(Pc, Term), Pc>,
+    children: FxHashMap<(Pc, Term, bool), Pc>,
     terms: FxHashMap<Pc, Term>,
     /// Conjunctions and disjunctions with what a path says put in.
     simplified: FxHashMap<(Pc, Term), Term>,
@@ -77,7 +79,13 @@ impl PathConditions {
     pub const ROOT: Pc = Pc(0);
 
     pub fn new() -> Self {
-        let root = PcNode { parent: Pc(0), literal: Terms::TRUE, depth: 0, said: Said::default() };
+        let root = PcNode {
+            parent: Pc(0),
+            literal: Terms::TRUE,
+            depth: 0,
+            tacit: false,
+            said: Said::default(),
+        };
         Self {
             nodes: vec![root],
             children: FxHashMap::default(),
@@ -95,8 +103,11 @@ impl PathConditions {
         let mut list = Vec::new();
         let mut at = pc;
         while at != ancestor && at != Self::ROOT {
-            list.push(self.node(at).literal);
-            at = self.node(at).parent;
+            let node = self.node(at);
+            if !node.tacit {
+                list.push(node.literal);
+            }
+            at = node.parent;
         }
         list
     }
@@ -123,12 +134,21 @@ impl PathConditions {
                 }
                 Some(at)
             }
-            _ => Some(self.child(terms, pc, simpler)),
+            _ => Some(self.child(terms, pc, simpler, false)),
         }
     }
 
-    fn child(&mut self, terms: &Terms, parent: Pc, literal: Term) -> Pc {
-        if let Some(&pc) = self.children.get(&(parent, literal)) {
+    /// `pc` with a fact that decides conditions from here on, but that nobody has to be told: whoever used a
+    /// pointer has one.
+    pub fn know(&mut self, terms: &Terms, pc: Pc, literal: Term) -> Pc {
+        match self.decide(terms, pc, literal) {
+            Terms::TRUE | Terms::FALSE => pc,
+            literal => self.child(terms, pc, literal, true),
+        }
+    }
+
+    fn child(&mut self, terms: &Terms, parent: Pc, literal: Term, tacit: bool) -> Pc {
+        if let Some(&pc) = self.children.get(&(parent, literal, tacit)) {
             return pc;
         }
         let pc = Pc(self.nodes.len() as u32);
@@ -138,8 +158,8 @@ impl PathConditions {
         if let Some((x, c)) = equality_with_constant(terms, literal) {
             said.equal.insert(x, c);
         }
-        self.nodes.push(PcNode { parent, literal, depth, said });
-        self.children.insert((parent, literal), pc);
+        self.nodes.push(PcNode { parent, literal, depth, tacit, said });
+        self.children.insert((parent, literal, tacit), pc);
         pc
     }
 

@@ -163,7 +163,11 @@ impl<'a> Reader<'a> {
             }
             if self.is_stored_to(*address) && !self.is_made_here(*owner) {
                 let source = self.source(*owner);
-                self.handling(survey, &field.0).stores.insert((field.1, source));
+                let handling = self.handling(survey, &field.0);
+                handling.stores.insert((field.1, source));
+                if self.stored_at(*address).any(|v| !self.is_null(v)) {
+                    handling.fills.insert((field.1, source));
+                }
             }
         }
         self.read_releases_together(survey);
@@ -309,7 +313,7 @@ impl<'a> Reader<'a> {
         }
         let is_found = |v: &ValueId| match self.function.values[*v].kind {
             ValueKind::Inst(id) => match &self.inst(id).kind {
-                InstKind::Load { ptr } => !self.is_variable(*ptr),
+                InstKind::Load { ptr } => !self.is_variable(*ptr) && !self.is_given_new(*ptr),
                 InstKind::Call { .. } => self.made_by(id).is_none(),
                 _ => false,
             },
@@ -318,6 +322,13 @@ impl<'a> Reader<'a> {
         let choices = self.choices(pointer);
         let is_made = choices.iter().any(|v| self.is_made_here(*v));
         if choices.iter().any(is_found) && !is_made { Source::Found } else { Source::Other }
+    }
+
+    /// Whether this function stores a new struct in the field at an address.
+    fn is_given_new(&self, address: ValueId) -> bool {
+        let Some(place) = self.addresses.get(&address) else { return false };
+        let same = self.addresses.iter().filter(|(_, other)| *other == place);
+        same.flat_map(|(address, _)| self.stored_at(*address)).any(|v| self.is_made_here(v))
     }
 
     fn is_variable(&self, address: ValueId) -> bool {
@@ -382,6 +393,10 @@ impl<'a> Reader<'a> {
             InstKind::Store { ptr, value } if ptr == address => Some(value),
             _ => None,
         })
+    }
+
+    fn is_null(&self, v: ValueId) -> bool {
+        matches!(self.function.values[v].kind, ValueKind::Null | ValueKind::Int(0))
     }
 
     fn is_stored_to(&self, address: ValueId) -> bool {
