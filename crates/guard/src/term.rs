@@ -240,7 +240,7 @@ impl Terms {
         self.meta[t.0 as usize].has_addr
     }
     /// A term in which another one occurs has all the bits of that one.
-    pub(crate) fn mentions(&self, t: Term) -> u64 {
+    pub fn mentions(&self, t: Term) -> u64 {
         self.meta[t.0 as usize].mentions
     }
     /// The marks of all symbols that occur in a term.

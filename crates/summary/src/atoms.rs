@@ -7,6 +7,48 @@ use rustc_hash::FxHashMap;
 /// What became of conditions that were wanted to hold, or not to.
 pub(crate) type Decided = FxHashMap<(Term, bool), Term>;
 
+/// What decides the atoms: the same purpose decides the same atom alike.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Purpose {
+    pub kind: Kind,
+    /// Atoms that speak of these symbols are left alone.
+    pub except: Box<[Term]>,
+}
+
+impl Purpose {
+    fn is_shared(&self) -> bool {
+        matches!(self.kind, Kind::Lost { .. }) && self.except.is_empty()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// What is out of sight, with the outcomes of calls or without.
+    Lost { outcomes: bool },
+    /// All but what had failed before this symbol.
+    Cut { first: u32 },
+}
+
+/// The same conditions are asked about for many objects and exits: what became of them, by purpose.
+#[derive(Default)]
+pub(crate) struct Favours(FxHashMap<Purpose, Decided>);
+
+/// So many purposes are remembered: there are few at a time, besides those that all objects share.
+const MAX_PURPOSES: usize = 16;
+
+impl Favours {
+    pub fn take(&mut self, purpose: &Purpose) -> Decided {
+        self.0.remove(purpose).unwrap_or_default()
+    }
+
+    pub fn keep(&mut self, purpose: Purpose, decided: Decided) {
+        if self.0.len() >= MAX_PURPOSES {
+            self.0.retain(|p, _| p.is_shared());
+        }
+        self.0.insert(purpose, decided);
+    }
+}
+
 impl Exec<'_> {
     /// `t` with the atoms decided that `decide` knows; it is asked with whether the atom is wanted
     /// to hold for `t` to be as `wanted`. Unless all are at stake, terms with none of the marks

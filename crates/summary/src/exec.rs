@@ -8,12 +8,12 @@ mod join;
 mod throw;
 mod turns;
 
-use crate::atoms::Decided;
+use crate::atoms::Favours;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
-use crate::repeated::OutcomeOf;
+use crate::repeated::Outcomes;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
@@ -172,15 +172,15 @@ pub struct Exec<'a> {
     pub before: Option<Arc<Summary>>,
     /// Objects of that call: so many are the first.
     pub(crate) objects_before: usize,
-    /// Conditions with what is out of sight taken as met, by what is wanted.
-    pub(crate) favours: [Decided; 2],
+    /// Conditions with what is out of sight taken as met.
+    pub(crate) favours: Favours,
     /// For the symbol of an outcome whose conditions were cut: symbols before this one were there
     /// before the call.
     pub(crate) known_before: FxHashMap<Sym, u32>,
     /// Which functions were called that release which bases.
     pub(crate) released_by: FxHashSet<(Base, FuncRef)>,
-    /// What the symbols for outcomes of calls stand for, where the callee does not recurse.
-    pub(crate) outcome_of: FxHashMap<Sym, OutcomeOf>,
+    /// What the symbols for outcomes of calls stand for.
+    pub(crate) outcomes: Outcomes,
     /// The bases in terms that were asked for before.
     pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
@@ -262,10 +262,10 @@ impl<'a> Exec<'a> {
             planted_in: Vec::new(),
             before: None,
             objects_before: 0,
-            favours: Default::default(),
+            favours: Favours::default(),
             known_before: FxHashMap::default(),
             released_by: FxHashSet::default(),
-            outcome_of: FxHashMap::default(),
+            outcomes: Outcomes::default(),
             bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
             thrown: None,

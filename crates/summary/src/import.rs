@@ -226,7 +226,7 @@ impl Exec<'_> {
                 if matches!(info.origin.what, What::Cut | What::Outcome)
                     && !import.summary.returns_deeper
                 {
-                    self.outcome_of.insert(s, (import.callee, *number));
+                    self.outcomes.insert(s, symbol, (import.callee, *number));
                 }
                 symbol
             }

@@ -3,14 +3,14 @@
 //! In: the states at the exits. Out: candidates, each with the one condition under which the
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
-use crate::atoms::Decided;
+use crate::atoms::{Kind, Purpose};
 use crate::exec::{Exec, Resized};
 use crate::marks::{CUT, FAILURE, LOST, OUTCOME, OWN};
 use crate::memory::Leaves;
 use crate::repeated::Repeated;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
-use leakproof_guard::{Base, Marks, Node, Seen, Term, Terms, for_each_child};
+use leakproof_guard::{Base, Marks, Node, Seen, Sym, Term, Terms, for_each_child};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An object that may leak at an exit.
@@ -230,10 +230,11 @@ impl Exec<'_> {
     /// something that had failed before the call rules it out: callees are not told of that, but
     /// they are given what came of it.
     fn met_by_cut(&mut self, t: Term, repeated: &Repeated) -> Term {
-        let mut cut = self.symbols_with(t, CUT);
-        cut.retain(|s| !repeated.contains(s));
-        let Some(first) = cut.iter().map(|s| self.known_before.get(s).copied().unwrap_or(0)).min()
-        else {
+        let cut = self.symbols_with(t, CUT);
+        let cut = cut.into_iter().map(|s| (s, self.terms.sym(s)));
+        let cut: Vec<(Sym, Term)> = cut.filter(|(_, t)| !repeated.contains(*t)).collect();
+        let known_before = |s: &Sym| self.known_before.get(s).copied().unwrap_or(0);
+        let Some(first) = cut.iter().map(|(s, _)| known_before(s)).min() else {
             return Terms::FALSE;
         };
         let met = |exec: &Self, atom: Term, to: bool| match exec.terms.node(atom) {
@@ -241,9 +242,11 @@ impl Exec<'_> {
             _ if exec.speaks_of_repeated(atom, repeated) => None,
             _ => Some(to),
         };
-        let possible = self.with_atoms(t, true, Marks::ALL, &mut Decided::default(), &met);
-        let cut: Vec<Term> = cut.into_iter().map(|s| self.terms.sym(s)).collect();
-        let cut = self.terms.or(cut);
+        let purpose = Purpose { kind: Kind::Cut { first }, except: repeated.symbols().into() };
+        let mut known = self.favours.take(&purpose);
+        let possible = self.with_atoms(t, true, Marks::ALL, &mut known, &met);
+        self.favours.keep(purpose, known);
+        let cut = self.terms.or(cut.into_iter().map(|(_, t)| t));
         self.terms.and2(cut, possible)
     }
 
@@ -263,12 +266,11 @@ impl Exec<'_> {
                 && !exec.speaks_of_repeated(atom, repeated);
             lost.then_some(to)
         };
-        if !repeated.is_empty() {
-            return self.with_atoms(t, lean.to, at_stake, &mut Decided::default(), &lost);
-        }
-        let mut known = std::mem::take(&mut self.favours[usize::from(lean.outcomes)]);
+        let kind = Kind::Lost { outcomes: lean.outcomes };
+        let purpose = Purpose { kind, except: repeated.symbols().into() };
+        let mut known = self.favours.take(&purpose);
         let leant = self.with_atoms(t, lean.to, at_stake, &mut known, &lost);
-        self.favours[usize::from(lean.outcomes)] = known;
+        self.favours.keep(purpose, known);
         leant
     }
 

@@ -10,38 +10,120 @@ use crate::exec::Exec;
 use crate::marks::{CUT, OUTCOME};
 use crate::state::State;
 use crate::vocabulary::{ObjectId, Slot};
-use leakproof_guard::{Sym, Term};
+use leakproof_guard::{Marks, Node, Seen, Sym, Term, Terms, for_each_child};
 use leakproof_program::FuncRef;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
-/// The symbols of outcomes that may come again.
-pub(crate) type Repeated = FxHashSet<Sym>;
+/// Marks of symbols for outcomes.
+const DECIDING: Marks = OUTCOME.with(CUT);
 
 /// What a symbol for an outcome stands for: a function, and the symbol in its summary.
 pub(crate) type OutcomeOf = (FuncRef, u32);
 
+/// The symbols for outcomes of calls, where the callee does not recurse.
+#[derive(Default)]
+pub(crate) struct Outcomes {
+    of: FxHashMap<Sym, OutcomeOf>,
+    /// In the order of the calls.
+    symbols: FxHashMap<OutcomeOf, Vec<Term>>,
+    /// Those in the conditions under which objects exist: the same at most exits. In order.
+    made: FxHashMap<Term, Arc<[Sym]>>,
+}
+
+impl Outcomes {
+    /// `symbol` is the term that is just `s`.
+    pub fn insert(&mut self, s: Sym, symbol: Term, of: OutcomeOf) {
+        self.of.insert(s, of);
+        self.symbols.entry(of).or_default().push(symbol);
+    }
+}
+
+/// The symbols of outcomes that may come again.
+#[derive(Default)]
+pub(crate) struct Repeated {
+    /// In order.
+    symbols: Vec<Term>,
+    /// A term that speaks of one of them has one of these bits.
+    mentions: u64,
+}
+
+impl Repeated {
+    fn new(terms: &Terms, mut symbols: Vec<Term>) -> Self {
+        symbols.sort_unstable();
+        let mentions = symbols.iter().fold(0, |bits, &s| bits | terms.mentions(s));
+        Self { symbols, mentions }
+    }
+
+    /// In order.
+    pub fn symbols(&self) -> &[Term] {
+        &self.symbols
+    }
+
+    pub fn contains(&self, t: Term) -> bool {
+        self.symbols.binary_search(&t).is_ok()
+    }
+
+    /// Whether one of them may be in a term. Parts are made before the whole.
+    fn may_be_in(&self, terms: &Terms, t: Term) -> bool {
+        self.symbols.first().is_some_and(|&first| first <= t)
+            && terms.mentions(t) & self.mentions != 0
+    }
+}
+
 impl Exec<'_> {
     /// The outcomes of later calls in a condition that are those to which the object owes its existence.
-    pub(crate) fn repeated(&self, state: &State, object: ObjectId, t: Term) -> Repeated {
-        let outcomes = OUTCOME | CUT;
+    pub(crate) fn repeated(&mut self, state: &State, object: ObjectId, t: Term) -> Repeated {
         let base = self.objects[object.0 as usize].base;
         let live = state.fact(base, Slot::Live);
-        if !self.terms.marks(live).intersects(outcomes) || !self.terms.marks(t).intersects(outcomes)
+        if !self.terms.marks(live).intersects(DECIDING) || !self.terms.marks(t).intersects(DECIDING)
         {
             return Repeated::default();
         }
-        let made = self.symbols_with(live, outcomes);
+        let made = self.outcomes_that_made(live);
         let replaces = |f: FuncRef| self.released_by.contains(&(base, f));
-        let ways = made.iter().filter_map(|s| self.outcome_of.get(s).copied());
+        let ways = made.iter().filter_map(|s| self.outcomes.of.get(s).copied());
         let ways: FxHashSet<OutcomeOf> = ways.filter(|(f, _)| !replaces(*f)).collect();
-        let is_again = |s: &Sym| {
-            !made.contains(s) && self.outcome_of.get(s).is_some_and(|of| ways.contains(of))
+        let is_made = |t: &Term| match self.terms.node(*t) {
+            Node::Sym(s) => made.binary_search(s).is_ok(),
+            _ => false,
         };
-        self.symbols_with(t, outcomes).into_iter().filter(is_again).collect()
+        let alike = ways.iter().flat_map(|of| &self.outcomes.symbols[of]).copied();
+        let again = Repeated::new(&self.terms, alike.filter(|t| !is_made(t)).collect());
+        Repeated::new(&self.terms, self.found_in(t, &again, usize::MAX))
+    }
+
+    fn outcomes_that_made(&mut self, live: Term) -> Arc<[Sym]> {
+        if let Some(known) = self.outcomes.made.get(&live) {
+            return known.clone();
+        }
+        let made: Arc<[Sym]> = self.symbols_with(live, DECIDING).into();
+        self.outcomes.made.insert(live, made.clone());
+        made
     }
 
     pub(crate) fn speaks_of_repeated(&self, atom: Term, repeated: &Repeated) -> bool {
-        !repeated.is_empty()
-            && self.symbols_with(atom, OUTCOME | CUT).iter().any(|s| repeated.contains(s))
+        !self.found_in(atom, repeated, 1).is_empty()
+    }
+
+    /// Which of the symbols are in a term, up to so many.
+    fn found_in(&self, t: Term, symbols: &Repeated, most: usize) -> Vec<Term> {
+        let mut found = Vec::new();
+        let mut seen = Seen::default();
+        let mut work: SmallVec<[Term; 32]> = smallvec![t];
+        while let Some(t) = work.pop() {
+            if !symbols.may_be_in(&self.terms, t) || !seen.insert(t) {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Sym(_) if symbols.contains(t) => found.push(t),
+                node => for_each_child(node, |c| work.push(c)),
+            }
+            if found.len() >= most {
+                break;
+            }
+        }
+        found
     }
 }

@@ -13,9 +13,14 @@ impl Exec<'_> {
         self.merged_down_to(edges, 1).pop()
     }
 
-    /// At most `count` edges: those whose paths parted last become one first.
+    /// At most `count` edges: those whose paths parted last become one first. None when that costs
+    /// more than is left: nothing that follows would count.
     pub(super) fn merged_down_to(&mut self, mut edges: Vec<Edge>, count: usize) -> Vec<Edge> {
         while edges.len() > count {
+            self.check_limits();
+            if self.limit.is_some() {
+                return Vec::new();
+            }
             let (i, j) = self.deepest_pair(&edges);
             let second = edges.remove(j);
             let first = edges.remove(i);
