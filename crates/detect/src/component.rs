@@ -172,13 +172,21 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     };
     let mut round = Round { members, ..Round::default() };
     let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();
+    // Functions that were too large without recursion: they are not smaller with it.
+    let mut too_large: FxHashSet<FuncRef> = FxHashSet::default();
     let mut outcomes = Vec::new();
     let order = if recursive { callees_first(env.calls, scc) } else { scc.to_vec() };
     for number in 1..=rounds {
         round.last = number == rounds;
         round.first = number == 1 && !round.last;
         for &f in &order {
+            if too_large.contains(&f) && !round.last {
+                continue;
+            }
             let (known, mut outcome) = known(env, &round, f);
+            if round.first && known.summary.opaque && outcome.limited.is_some() {
+                too_large.insert(f);
+            }
             round.known.insert(f, known);
             if round.first {
                 early.insert(f, outcome.findings);

@@ -33,6 +33,8 @@ const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
 const MAX_ALTERNATIVES: usize = 24;
 /// Objects of others whose release callers are told of.
 const MAX_FATES: usize = 60;
+/// Objects of others of which callers are told that their contents are unknown.
+const MAX_FORGOTTEN: usize = 40;
 /// Plain numbers are told to callers this many dereferences away, and so many per object.
 const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
@@ -90,6 +92,7 @@ impl Exec<'_> {
         self.escape_unnameable(&mut state);
         self.keep_nearest_cells(&mut state, sizes.cells);
         self.keep_nearest_fates(&mut state);
+        self.keep_nearest_forgotten(&mut state);
         self.give_up_large_values(&mut state, &mut value, sizes.value);
         let followed = self.followed_objects(&state, value);
         self.escape_held_by_others(&mut state, &followed);
@@ -312,6 +315,23 @@ impl Exec<'_> {
             if !foreign {
                 state.mem.insert((base, Slot::Escaped), Terms::TRUE);
             }
+        }
+    }
+
+    /// Callers are told of the objects nearest to them that their contents are unknown. Calls of what
+    /// nothing is known of leave such objects behind at every step of every path of pointers: told of
+    /// them all, each caller would have more of them than its callees.
+    fn keep_nearest_forgotten(&mut self, state: &mut State) {
+        let epochs = state.mem.keys().filter(|(_, slot)| *slot == Slot::Epoch);
+        let mut bases: Vec<(u32, Base)> = epochs
+            .filter_map(|&(base, _)| {
+                let pointer = self.terms.as_pointee(base)?;
+                Some((self.pointer_depth(pointer)?, base))
+            })
+            .collect();
+        bases.sort_unstable();
+        for (_, base) in bases.into_iter().skip(MAX_FORGOTTEN) {
+            state.mem.remove(&(base, Slot::Epoch));
         }
     }
 
@@ -588,7 +608,12 @@ impl Exporter<'_, '_> {
     ) {
         let Some(root) = self.root(base) else { return };
         let only = self.exec.only_element(state, base, slot, value).map(|p| self.term(p));
-        let value = self.exec.pruned(state, value);
+        let value = match (slot, root) {
+            (Slot::Epoch, Root::Object(_)) => self.exec.pruned(state, value),
+            // Since when contents of others are unknown is of use to nobody else.
+            (Slot::Epoch, _) if self.exec.copied_from(value).is_empty() => Terms::TRUE,
+            _ => self.exec.pruned(state, value),
+        };
         let value = self.term(value);
         let here = self.exec.place(self.exec.function.loc);
         let at = self.exec.written_at.get(&(base, slot)).copied().unwrap_or(here);

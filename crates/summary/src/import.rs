@@ -427,7 +427,7 @@ impl Exec<'_> {
     }
 
     /// The objects whose contents an epoch says were moved.
-    fn copied_from(&self, epoch: Term) -> Vec<Term> {
+    pub(crate) fn copied_from(&self, epoch: Term) -> Vec<Term> {
         let parts = self.terms.alternatives(epoch).into_iter();
         parts
             .filter_map(|t| match self.terms.node(t) {
