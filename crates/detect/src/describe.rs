@@ -71,18 +71,13 @@ impl<'a> Describe<'a> {
     }
 
     fn through_holder(&self, exec: &Exec<'_>, owner: Base, slot: Slot) -> String {
-        let holder = exec.exits.iter().flat_map(|e| e.state.mem.iter()).find(|((b, _), t)| {
-            let is_owner =
-                |p: Term| matches!(exec.terms.node(p), Node::Addr { base, .. } if *base == owner);
-            matches!(exec.kind(*b), BaseKind::Var(_) | BaseKind::Slot(_))
-                && exec.terms.has_addr(**t)
-                && exec.terms.alternatives(**t).into_iter().any(is_owner)
-        });
-        let Some((&(base, at), _)) = holder else { return String::new() };
+        let Some((base, at, start)) = nearest_holder(exec, owner, slot) else {
+            return String::new();
+        };
         let Some(named) = self.base(exec, base, 0) else { return String::new() };
         let pointer = self.with_field(exec, named, at);
         let pointee = Named { ty: self.pointee_type(exec, pointer.ty), object: false, ..pointer };
-        self.with_field(exec, pointee, slot).text
+        self.with_field(exec, pointee, from(start, slot)).text
     }
 
     fn module<'e>(&self, exec: &'e Exec<'_>) -> &'e Module {
@@ -286,4 +281,37 @@ fn is_reserved(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next() == Some('_')
         && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
+}
+
+/// A variable that points to an object, or to the part of it that a slot is in; and where that part starts.
+fn nearest_holder(exec: &Exec<'_>, owner: Base, slot: Slot) -> Option<(Base, Slot, i64)> {
+    let end = match slot {
+        Slot::At(offset) => offset,
+        _ => 0,
+    };
+    let start = |p: Term| match *exec.terms.node(p) {
+        Node::Addr { base, offset } if base == owner && offset <= end => Some(offset),
+        _ => None,
+    };
+    let mut nearest: Option<(Base, Slot, i64)> = None;
+    for (&(base, at), &t) in exec.exits.iter().flat_map(|e| e.state.mem.iter()) {
+        let is_variable = matches!(exec.kind(base), BaseKind::Var(_) | BaseKind::Slot(_));
+        if !is_variable || !exec.terms.has_addr(t) {
+            continue;
+        }
+        for offset in exec.terms.alternatives(t).into_iter().filter_map(start) {
+            if nearest.is_none_or(|(_, _, known)| offset > known) {
+                nearest = Some((base, at, offset));
+            }
+        }
+    }
+    nearest
+}
+
+/// A slot as seen from a place inside the object.
+fn from(start: i64, slot: Slot) -> Slot {
+    match slot {
+        Slot::At(offset) => Slot::At(offset - start),
+        other => other,
+    }
 }

@@ -13,13 +13,17 @@ mod lives;
 mod names;
 mod order;
 mod reader;
+mod takers;
 mod together;
 
 use crate::component::{self, Env, Outcome};
 use fields::{Handling, Made, Owning, Source, StructName, Survey};
-use leakproof_program::FuncRef;
-use leakproof_summary::{Exec, Planted};
+use leakproof_ir::{Callee, InstKind, ValueId};
+use leakproof_program::{FuncRef, Target};
+use leakproof_summary::{Exec, Place, Planted, Site, Spot};
 use rayon::prelude::*;
+use std::sync::Arc;
+use takers::Takers;
 use together::Together;
 
 /// The findings about destructors and setters of the whole program.
@@ -30,7 +34,32 @@ pub fn find(env: &Env<'_>) -> Vec<Outcome> {
     let together = Together::of(env);
     let handlings: Vec<_> = survey.handlings.iter().collect();
     let examined = handlings.into_par_iter();
-    examined.filter_map(|((f, of), h)| examine(env, &survey, &together, *f, of, h)).collect()
+    let mut found: Vec<Outcome> =
+        examined.filter_map(|((f, of), h)| examine(env, &survey, &together, *f, of, h)).collect();
+    let takers = Takers::of(&calls, &survey);
+    let functions: Vec<FuncRef> = env.program.definitions().collect();
+    let taking = functions.into_par_iter();
+    found.par_extend(taking.filter_map(|f| run_with(env, f, taken_by(env, &takers, f))));
+    found
+}
+
+/// The results of calls in a function that take an object out of somewhere.
+fn taken_by(env: &Env<'_>, takers: &Takers, f: FuncRef) -> Vec<Planted> {
+    let function = env.program.function(f);
+    let insts = function.body.iter().flat_map(|b| b.insts.iter());
+    let taken = insts.filter_map(|(_, inst)| {
+        let InstKind::Call { callee, .. } = &inst.kind else { return None };
+        let Callee::Direct(id) = *callee else { return None };
+        let Target::Defined(taker) = env.program.resolve(f.module, id) else { return None };
+        let callee = env.program.function(taker);
+        let values: Arc<[ValueId]> = [inst.result.filter(|_| takers.contains(taker))?].into();
+        let at = Place { func: f, loc: inst.loc };
+        let site = Site { at, callee: callee.source_name.as_str().into() };
+        // Who has methods has operators: C++.
+        let family = if callee.name.starts_with("_Z") { "new" } else { "memory" };
+        Some(Planted { values, spot: Spot::Taken, trace: [site].into(), family: family.into() })
+    });
+    taken.collect()
 }
 
 /// One function, with an object in every owning field of structs of one kind.
@@ -54,9 +83,14 @@ fn examine(
             let offset = i64::try_from(owning.offset).ok()?;
             let Made { trace, family } = owning.made.clone();
             let values = handling.values.clone();
-            Some(Planted { values, offset, trace, family, full })
+            Some(Planted { values, spot: Spot::Field { offset, full }, trace, family })
         })
         .collect();
+    run_with(env, function, planted)
+}
+
+/// Runs a function once more with these objects, if there are any.
+fn run_with(env: &Env<'_>, function: FuncRef, planted: Vec<Planted>) -> Option<Outcome> {
     if planted.is_empty() {
         return None;
     }

@@ -68,7 +68,8 @@ pub fn steps(
     let mut steps: Vec<PathStep> = timed.into_iter().map(|(_, s)| s).collect();
     if !steps.iter().any(|s| s.event == Event::Alloc) {
         let site = exec.objects[candidate.object.0 as usize].trace[0].clone();
-        let note = format!("'{}' allocates the object", site.callee);
+        let does = if exec.is_handed_over(candidate.object) { "hands over" } else { "allocates" };
+        let note = format!("'{}' {does} the object", site.callee);
         steps.insert(0, describe.step(site.at, Event::Alloc, note));
     }
     let note = if exec.exits[candidate.exit].thrown && kind == Kind::Forgotten {

@@ -165,9 +165,11 @@ pub struct Exec<'a> {
     pub(crate) wide: FxHashSet<Base>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
-    /// Objects that structs of others hold.
+    /// Objects that nobody is seen to make.
     pub planted: Vec<Planted>,
     pub(crate) planted_in: Vec<PlantedIn>,
+    /// Objects that calls took out of the memory of others.
+    pub(crate) taken: Vec<ObjectId>,
     /// What an earlier call of the function did.
     pub before: Option<Arc<Summary>>,
     /// Objects of that call: so many are the first.
@@ -260,6 +262,7 @@ impl<'a> Exec<'a> {
             recursive_frees: FxHashSet::default(),
             planted: Vec::new(),
             planted_in: Vec::new(),
+            taken: Vec::new(),
             before: None,
             objects_before: 0,
             favours: Favours::default(),

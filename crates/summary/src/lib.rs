@@ -40,7 +40,7 @@ pub use context::{Budget, Context};
 pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Stored, Visit};
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
-pub use planted::Planted;
+pub use planted::{Planted, Spot};
 pub use state::{Cell, PathConditions, Pc, State};
 pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 pub use vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};

@@ -1,38 +1,52 @@
-//! Objects that a function is taken to find in structs of others: in what it was given, and in what
-//! it finds on its way through lists and tables.
+//! Objects that a function is taken to have though it sees nobody make them: in structs of others, which it was
+//! given or finds on its way through lists and tables, and as results of calls that took them out of such.
 
 use crate::exec::Exec;
 use crate::leak::Candidate;
 use crate::memory::Leaves;
 use crate::state::{Cell, State};
-use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot};
+use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, What};
 use leakproof_guard::{Base, Term, Terms};
-use leakproof_ir::ValueId;
+use leakproof_ir::{ValueId, ValueKind};
 use std::sync::Arc;
 
 /// More objects than this are not planted in one run.
 const MAX_PLANTED: usize = 32;
 
-/// An object in the field at `offset` of what each of some values points to, unless that is null.
+/// An object for each of some values, unless that is null.
 #[derive(Clone, Debug)]
 pub struct Planted {
     pub values: Arc<[ValueId]>,
-    pub offset: i64,
+    pub spot: Spot,
     pub trace: Arc<[Site]>,
     pub family: Arc<str>,
-    /// When the field is given another, this one is lost: there is one for sure, or all signs say so.
-    pub full: bool,
+}
+
+/// Where an object is planted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spot {
+    /// In this field of what the value points to. `full`: when the field is given another, this one is lost:
+    /// there is one for sure, or all signs say so.
+    Field { offset: i64, full: bool },
+    /// The value itself, which a call took out of where it was.
+    Taken,
+}
+
+/// A field of one struct in which an object is planted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct PlantedField {
+    owner: Base,
+    /// The value that pointed to the struct.
+    pointer: ValueId,
+    offset: i64,
+    full: bool,
 }
 
 /// Where one object was planted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlantedIn {
-    owner: Base,
-    /// The value that pointed to the struct.
-    pointer: ValueId,
-    offset: i64,
+    within: PlantedField,
     object: ObjectId,
-    full: bool,
 }
 
 impl Exec<'_> {
@@ -44,11 +58,48 @@ impl Exec<'_> {
         for i in 0..self.planted.len() {
             if self.planted[i].values.contains(&value) {
                 let planted = self.planted[i].clone();
-                for owner in self.structs_of_others(state, value) {
-                    self.plant(state, owner, value, &planted);
+                match planted.spot {
+                    Spot::Field { offset, full } => {
+                        for owner in self.structs_of_others(state, value) {
+                            let within = PlantedField { owner, pointer: value, offset, full };
+                            self.plant(state, within, &planted);
+                        }
+                    }
+                    Spot::Taken => self.plant_taken(state, value, &planted),
                 }
             }
         }
+    }
+
+    /// What a call took out of the memory of others is an object of this function from now on. Its contents are
+    /// as good as an argument's: what depends on them is the program's decision.
+    fn plant_taken(&mut self, state: &mut State, value: ValueId, planted: &Planted) {
+        let ValueKind::Inst(call) = self.function.values[value].kind else { return };
+        let result = self.value(state, value);
+        let bases = self.all_bases(result);
+        let is_own = |b: &Base| matches!(self.kind(*b), BaseKind::Heap(_));
+        if self.taken.len() >= MAX_PLANTED || bases.iter().any(is_own) {
+            return;
+        }
+        let Planted { family, trace, .. } = planted.clone();
+        let object = self.new_object(call, |base| Object { base, family, trace, assumed: true });
+        if !self.taken.contains(&object) {
+            self.taken.push(object);
+        }
+        let base = self.objects[object.0 as usize].base;
+        let null = self.terms.is_null(result);
+        let there = self.terms.not(null);
+        let contents = self.opaque(64, What::Input, "", self.body.insts[call].loc);
+        state.mem.insert((base, Slot::Live), there);
+        state.mem.insert((base, Slot::Epoch), contents);
+        let pointer = self.terms.addr(base, 0);
+        let pointer = self.terms.ite(null, Terms::NULL, pointer);
+        self.define(value, pointer);
+    }
+
+    /// Whether a call took the object out of the memory of others.
+    pub fn is_handed_over(&self, object: ObjectId) -> bool {
+        self.taken.contains(&object)
     }
 
     fn structs_of_others(&mut self, state: &State, value: ValueId) -> Vec<Base> {
@@ -62,16 +113,18 @@ impl Exec<'_> {
     }
 
     /// Plants an object in a struct, unless the field was looked at before.
-    fn plant(&mut self, state: &mut State, owner: Base, pointer: ValueId, planted: &Planted) {
-        let cell = (owner, Slot::At(planted.offset));
+    fn plant(&mut self, state: &mut State, within: PlantedField, planted: &Planted) {
+        let PlantedField { owner, offset, .. } = within;
+        let cell = (owner, Slot::At(offset));
         if state.mem.contains_key(&cell) {
             return;
         }
-        let known = self.planted_in.iter().find(|p| (p.owner, p.offset) == (owner, planted.offset));
+        let known =
+            self.planted_in.iter().find(|p| (p.within.owner, p.within.offset) == (owner, offset));
         let object = match known {
             Some(p) => p.object,
             None if self.planted_in.len() >= MAX_PLANTED || self.was_read(state, cell) => return,
-            None => self.new_planted(owner, pointer, planted),
+            None => self.new_planted(within, planted),
         };
         let before = self.initial(state, owner, cell.1, 64);
         let null = self.terms.is_null(before);
@@ -88,32 +141,38 @@ impl Exec<'_> {
         self.inits.contains_key(&(base, slot, epoch, 64))
     }
 
-    fn new_planted(&mut self, owner: Base, pointer: ValueId, planted: &Planted) -> ObjectId {
-        let Planted { family, trace, offset, full, .. } = planted.clone();
+    fn new_planted(&mut self, within: PlantedField, planted: &Planted) -> ObjectId {
+        let Planted { family, trace, .. } = planted.clone();
         let object = self.add_object(|base| Object { base, family, trace, assumed: true });
-        self.planted_in.push(PlantedIn { owner, pointer, offset, object, full });
+        self.planted_in.push(PlantedIn { within, object });
         object
     }
 
     /// The value that pointed to a struct in which an object was planted.
     pub fn pointer_to_planted(&self, owner: Base) -> Option<ValueId> {
-        self.planted_in.iter().find(|p| p.owner == owner).map(|p| p.pointer)
+        self.planted_in.iter().map(|p| p.within).find(|w| w.owner == owner).map(|w| w.pointer)
     }
 
     /// Whether a struct holds a planted object: every such struct has one of its own.
     pub(crate) fn is_planted_in(&self, base: Base) -> bool {
-        self.planted_in.iter().any(|p| p.owner == base)
+        self.planted_in.iter().any(|p| p.within.owner == base)
     }
 
     /// Whether a field is taken to be full: what it held is lost when it is given something else.
     pub(crate) fn is_always_full(&self, (base, slot): Cell) -> bool {
-        self.planted_in.iter().any(|p| p.full && (p.owner, Slot::At(p.offset)) == (base, slot))
+        let fields = self.planted_in.iter().map(|p| p.within);
+        fields.filter(|w| w.full).any(|w| (w.owner, Slot::At(w.offset)) == (base, slot))
     }
 
-    /// Where planted objects are lost because their struct is released, or their field given another.
+    /// Where planted objects are lost because their struct is released, or their field given another; and where those
+    /// are that were taken out of somewhere.
     pub fn planted_candidates(&mut self) -> Vec<Candidate> {
         let mut list = Vec::new();
         for mut candidate in self.candidates(false) {
+            if self.is_handed_over(candidate.object) {
+                list.push(candidate);
+                continue;
+            }
             let planted = self.planted_in.iter().find(|p| p.object == candidate.object).copied();
             let Some(planted) = planted.filter(|p| !self.is_ever_released(p.object)) else {
                 continue;
@@ -138,11 +197,12 @@ impl Exec<'_> {
     /// fields are never empty.
     fn lost_by_owner(&mut self, state: &State, planted: PlantedIn) -> Term {
         let pointer = self.terms.addr(self.objects[planted.object.0 as usize].base, 0);
-        let held = self.read(state, planted.owner, Slot::At(planted.offset), 64);
+        let PlantedField { owner, offset, full, .. } = planted.within;
+        let held = self.read(state, owner, Slot::At(offset), 64);
         let still = self.terms.eq(held, pointer);
-        let freed = state.fact(planted.owner, Slot::Freed);
+        let freed = state.fact(owner, Slot::Freed);
         let with_it = self.terms.and2(freed, still);
-        if !planted.full {
+        if !full {
             return with_it;
         }
         let (kept, replaced) = (self.terms.not(freed), self.terms.not(still));

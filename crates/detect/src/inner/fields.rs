@@ -138,6 +138,14 @@ pub struct Survey {
     /// Parameters that some call gives null.
     pub given_null: FxHashSet<Parameter>,
     pub lives: Lives,
+    /// Functions whose results some caller releases.
+    pub released_results: FxHashSet<FuncRef>,
+    /// The fields whose contents functions return.
+    pub returned: FxHashMap<FuncRef, FxHashSet<Field>>,
+    /// Fields that are given what fields of other structs hold: they go through a container that is not theirs.
+    pub cursors: FxHashSet<Field>,
+    /// Functions whose results fields are given, where those make nothing.
+    pub found_by: FxHashMap<Field, FxHashSet<Option<FuncRef>>>,
     pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
 }
 
@@ -235,6 +243,17 @@ impl Survey {
         let releases = |f: &FuncRef| fields().filter(|(_, s)| s.released_in.contains(f)).count();
         let is_usual = |f: &FuncRef| self.leaves_whole(of, seen, f) || releases(f) > 1;
         !seen.released_in.is_empty() && seen.released_in.iter().all(is_usual)
+    }
+
+    /// Whether a function returns what a cursor points to. What functions that `takes` knows found is no longer
+    /// in the container.
+    pub fn moves_cursor(&self, f: FuncRef, takes: impl Fn(FuncRef) -> bool) -> bool {
+        let is_taken = |by: &Option<FuncRef>| by.is_some_and(&takes);
+        let is_cursor = |field: &Field| {
+            self.cursors.contains(field)
+                || self.found_by.get(field).is_some_and(|all| !all.iter().all(is_taken))
+        };
+        self.returned.get(&f).is_some_and(|fields| fields.iter().any(is_cursor))
     }
 
     pub fn field(&mut self, field: &Field) -> &mut Seen {

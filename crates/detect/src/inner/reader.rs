@@ -171,6 +171,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.read_releases_together(survey);
+        self.read_returned(survey);
         for (_, inst) in self.insts() {
             match &inst.kind {
                 InstKind::Load { ptr } => {
@@ -198,6 +199,11 @@ impl<'a> Reader<'a> {
                 InstKind::Call { callee, args, .. } => {
                     self.read_release(survey, callee, args);
                     self.read_given(survey, callee, args);
+                    if let Some(f) = self.calls.defined(self.me.module, callee)
+                        && inst.result.is_some_and(|v| self.is_released(v))
+                    {
+                        survey.released_results.insert(f);
+                    }
                     if let Some(made) = inst.result.filter(|v| self.is_made_here(*v)) {
                         self.read_maker(survey, made, callee);
                     }
@@ -480,9 +486,61 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a call releases what a value points to.
+    fn is_released(&self, v: ValueId) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![v];
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            for inst in self.users(v).iter().map(|&user| self.inst(user)) {
+                match &inst.kind {
+                    InstKind::Phi { .. } | InstKind::Select { .. } => work.extend(inst.result),
+                    InstKind::Call { callee, args, .. } => {
+                        let mut at = (0..args.len()).filter(|&n| args[n] == v);
+                        if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Released)
+                        {
+                            return true;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// The fields whose contents the function returns.
+    fn read_returned(&self, survey: &mut Survey) {
+        let values = self.returned.iter().flat_map(|v| self.choices(*v));
+        let fields: FxHashSet<Field> =
+            values.filter_map(|v| self.field_behind(v)).map(|(_, f)| f.clone()).collect();
+        if !fields.is_empty() {
+            survey.returned.insert(self.me, fields);
+        }
+    }
+
+    /// Whether what a field is given comes from another container: from a field that is neither a link of its
+    /// elements nor the same field of another struct, or from a function that makes nothing.
+    fn read_cursor(&self, survey: &mut Survey, field: &Field, v: ValueId) {
+        let ValueKind::Inst(id) = self.function.values[v].kind else { return };
+        match (&self.inst(id).kind, self.field_behind(v)) {
+            (_, Some((_, from))) if from != field && !self.links.contains(from) => {
+                survey.cursors.insert(field.clone());
+            }
+            (InstKind::Call { callee, .. }, _) if self.made_by(id).is_none() => {
+                let by = self.calls.defined(self.me.module, callee);
+                survey.found_by.entry(field.clone()).or_default().insert(by);
+            }
+            _ => {}
+        }
+    }
+
     /// What is stored in a field: null, an object that nobody else holds, or something unclear.
     fn read_stored(&self, survey: &mut Survey, field: &Field, stored: ValueId) {
         for v in self.choices(stored) {
+            self.read_cursor(survey, field, v);
             let field = survey.field(field);
             match self.function.values[v].kind {
                 ValueKind::Null | ValueKind::Int(0) => {

@@ -16,7 +16,7 @@ use crate::pairs::{self, Pair};
 use leakproof_findings::Finding;
 use leakproof_ir::{Callee, Entity, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
-use leakproof_summary::{NewObject, Planted, Summary};
+use leakproof_summary::{NewObject, Planted, Spot, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -93,8 +93,13 @@ impl<'a> Reuse<'a> {
         for p in planted {
             text.extend((p.values.len() as u32).to_le_bytes());
             text.extend(p.values.iter().flat_map(|v| (v.index() as u32).to_le_bytes()));
-            text.extend(p.offset.to_le_bytes());
-            text.push(u8::from(p.full));
+            match p.spot {
+                Spot::Field { offset, full } => {
+                    text.extend(offset.to_le_bytes());
+                    text.push(u8::from(full));
+                }
+                Spot::Taken => text.push(2),
+            }
         }
         Some(hash(&text))
     }

@@ -1,0 +1,111 @@
+//! Functions that take an object out of where it was and hand it to their caller: `pop`, `detach`, `steal`.
+//!
+//! No allocation is in sight of their callers, yet the object is theirs from then on: some caller in the
+//! program releases it. Whoever drops it instead loses it.
+
+use super::callee::Program as Calls;
+use super::fields::Survey;
+use leakproof_guard::{Op, sign_extend};
+use leakproof_program::FuncRef;
+use leakproof_summary::{Effect, Expr, Ref, Root, Slot, Summary};
+use rustc_hash::FxHashSet;
+
+pub struct Takers(FxHashSet<FuncRef>);
+
+impl Takers {
+    pub fn of(calls: &Calls<'_>, survey: &Survey) -> Self {
+        let removal_by = |f: FuncRef| calls.summaries.get(f).and_then(|s| removal(&s));
+        let takes = |f: FuncRef| removal_by(f).is_some();
+        let is_taker = |f: &FuncRef| match removal_by(*f) {
+            Some(Removal::FromArray) => true,
+            Some(Removal::FromPlace) => !survey.moves_cursor(*f, takes),
+            None => false,
+        };
+        Self(survey.released_results.iter().copied().filter(is_taker).collect())
+    }
+
+    pub fn contains(&self, f: FuncRef) -> bool {
+        self.0.contains(&f)
+    }
+}
+
+/// How what a function returns was taken out of where it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Removal {
+    /// The place holds something else now, or is gone.
+    FromPlace,
+    /// The array that held it is one element shorter.
+    FromArray,
+}
+
+fn removal(summary: &Summary) -> Option<Removal> {
+    let mut found = None;
+    for r in alternatives(summary, summary.value?) {
+        match &summary.pool[r.0 as usize] {
+            Expr::Int { value: 0, .. } => {}
+            Expr::Init { root, slot, bits: 64 } => {
+                found = found.or_else(|| removal_from(summary, r, *root, *slot));
+            }
+            // What it was given, or makes itself, is known to callers anyway.
+            _ => return None,
+        }
+    }
+    found
+}
+
+fn removal_from(summary: &Summary, held: Ref, root: Root, slot: Slot) -> Option<Removal> {
+    let is_replaced = |e: &Effect| {
+        (e.root, e.slot) == (root, slot)
+            && alternatives(summary, e.value)
+                .into_iter()
+                .any(|r| is_something_else(summary, r, held))
+    };
+    let is_gone = |e: &Effect| e.root == root && e.slot == Slot::Freed;
+    if summary.effects.iter().any(|e| is_replaced(e) || is_gone(e)) {
+        return Some(Removal::FromPlace);
+    }
+    let Root::Pointee(array) = root else { return None };
+    let Expr::Init { root: owner, .. } = summary.pool[array.0 as usize] else { return None };
+    let counts_down = |e: &Effect| {
+        e.root == owner && alternatives(summary, e.value).into_iter().any(|r| is_less(summary, r))
+    };
+    summary.effects.iter().any(counts_down).then_some(Removal::FromArray)
+}
+
+/// Whether a value is neither `held` nor a pointer into it: who moves on within a text takes nothing out.
+fn is_something_else(summary: &Summary, value: Ref, held: Ref) -> bool {
+    match &summary.pool[value.0 as usize] {
+        Expr::Int { value: 0, .. } => true,
+        Expr::Init { .. } => summary.pool[value.0 as usize] != summary.pool[held.0 as usize],
+        _ => false,
+    }
+}
+
+/// Whether a number is what it was before, less something.
+fn is_less(summary: &Summary, value: Ref) -> bool {
+    let Expr::Bin { op, lhs, rhs } = &summary.pool[value.0 as usize] else { return false };
+    let parts = [lhs, rhs].map(|r| &summary.pool[r.0 as usize]);
+    let was_there = parts.iter().any(|e| matches!(e, Expr::Init { .. }));
+    let negative = |e: &&Expr| match e {
+        Expr::Int { bits, value } => sign_extend(*bits, *value) < 0,
+        _ => false,
+    };
+    was_there && (*op == Op::Sub || (*op == Op::Add && parts.iter().any(negative)))
+}
+
+/// The values that one is a choice of.
+fn alternatives(summary: &Summary, value: Ref) -> Vec<Ref> {
+    let mut seen = FxHashSet::default();
+    let (mut found, mut work) = (Vec::new(), vec![value]);
+    while let Some(r) = work.pop() {
+        if !seen.insert(r) {
+            continue;
+        }
+        match &summary.pool[r.0 as usize] {
+            Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+            Expr::Any(items) => work.extend(items.iter().copied()),
+            _ => found.push(r),
+        }
+    }
+    found
+}
