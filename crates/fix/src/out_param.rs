@@ -99,7 +99,8 @@ impl OutParams<'_> {
         let quiet = |e: &Effect| {
             matches!(e, Effect::Write { .. } | Effect::SetNonZero { .. } | Effect::SetData { .. })
         };
-        let plain = |r: &Returns| matches!(r, Returns::Unknown | Returns::Int(_));
+        let plain =
+            |r: &Returns| matches!(r, Returns::Unknown | Returns::Int(_) | Returns::Same(_));
         self.models.get(name).is_some_and(|m| {
             m.outcomes.iter().all(|o| o.effects.iter().all(quiet) && plain(&o.returns))
         })

@@ -312,6 +312,15 @@ impl Terms {
                 (0, (1i64 << self.bits(*value).min(62)) - 1)
             }
             Node::Cast { cast: Cast::SExt, value, .. } => self.range(*value),
+            // Sums of lengths do not wrap: no object is that large.
+            Node::Bin { op: Op::Add, lhs, rhs } if full.1 == i64::MAX && self.size(t) < 16 => {
+                match (self.range(*lhs), self.range(*rhs)) {
+                    ((a, b), (c, d)) if a >= 0 && c >= 0 => {
+                        (a.saturating_add(c), b.saturating_add(d))
+                    }
+                    _ => full,
+                }
+            }
             _ => full,
         }
     }

@@ -48,6 +48,8 @@ pub enum Returns {
     /// A non-null pointer or non-zero integer.
     NonNull,
     Int(IntRange),
+    /// A number that depends on nothing but the arguments and what they point to: the same call gives the same.
+    Same(IntRange),
     Never,
     /// It does not return: an exception leaves it.
     Throws,
@@ -58,6 +60,16 @@ pub enum Returns {
 pub struct IntRange {
     pub min: i64,
     pub max: i64,
+}
+
+impl IntRange {
+    pub const ALL: Self = Self { min: i64::MIN, max: i64::MAX };
+
+    /// The bounds for results of so many bits.
+    pub fn within(self, bits: u16) -> (i64, i64) {
+        let most = i64::MAX >> (64 - u32::from(bits.clamp(1, 64)));
+        (self.min.max(-most - 1), self.max.min(most))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -208,7 +208,7 @@ fn returned(draft: &Draft) -> Returns {
 fn overlap(a: &Returns, b: &Returns) -> bool {
     let ranges = |r: &Returns| match r {
         Returns::Null => vec![(0, 0)],
-        Returns::Int(range) => vec![(range.min, range.max)],
+        Returns::Int(range) | Returns::Same(range) => vec![(range.min, range.max)],
         Returns::NonNull => vec![(i64::MIN, -1), (1, i64::MAX)],
         _ => Vec::new(),
     };

@@ -35,8 +35,8 @@ const CLAUSE_WORDS: [&str; 11] = [
     "return", "noreturn", "throws", "ignored", "copies", "free", "take", "write", "move", "call",
     "if",
 ];
-const RETURN_WORDS: [&str; 7] =
-    ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "unknown"];
+const RETURN_WORDS: [&str; 8] =
+    ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "same", "unknown"];
 const VALUE_WORDS: [&str; 6] = ["new", "null", "nonzero", "text", "data", "inside"];
 const CONDITION_WORDS: [&str; 4] = ["null", "nonnull", "zero", "nonzero"];
 
@@ -241,8 +241,19 @@ fn returned_word(p: &mut Parser<'_>) -> Parse<Returns> {
         "borrowed" => Ok(Returns::Borrowed),
         "null" => Ok(Returns::Null),
         "nonnull" | "nonzero" => Ok(Returns::NonNull),
+        "same" => same(p),
         "unknown" => Ok(Returns::Unknown),
         other => Err(unknown_word(other, pos, &RETURN_WORDS)),
+    }
+}
+
+/// `same`, `same >= 0`.
+fn same(p: &mut Parser<'_>) -> Parse<Returns> {
+    match p.peek() {
+        Token::GreaterEqual | Token::Greater | Token::LessEqual | Token::Less => {
+            integer_range(p).map(Returns::Same)
+        }
+        _ => Ok(Returns::Same(IntRange::ALL)),
     }
 }
 

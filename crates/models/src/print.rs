@@ -47,6 +47,8 @@ impl fmt::Display for Returns {
             Returns::Null => write!(f, "null"),
             Returns::NonNull => write!(f, "nonnull"),
             Returns::Int(range) => write!(f, "{range}"),
+            Returns::Same(IntRange::ALL) => write!(f, "same"),
+            Returns::Same(range) => write!(f, "same {range}"),
             Returns::Never => write!(f, "never"),
             Returns::Throws => write!(f, "by an exception"),
         }

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
 use crate::repeated::Outcomes;
+use crate::same::Question;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
@@ -165,6 +166,8 @@ pub struct Exec<'a> {
     pub(crate) wide: FxHashSet<Base>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
+    /// What functions of the library answered to questions that may come again.
+    pub(crate) answers: FxHashMap<Question, Term>,
     /// Objects that nobody is seen to make.
     pub planted: Vec<Planted>,
     pub(crate) planted_in: Vec<PlantedIn>,
@@ -260,6 +263,7 @@ impl<'a> Exec<'a> {
             counted: FxHashSet::default(),
             wide: FxHashSet::default(),
             recursive_frees: FxHashSet::default(),
+            answers: FxHashMap::default(),
             planted: Vec::new(),
             planted_in: Vec::new(),
             taken: Vec::new(),

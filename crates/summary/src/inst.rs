@@ -9,6 +9,9 @@ use leakproof_ir::{
     BinOp, CastOp, Index, InstId, InstKind, Loc, RmwOp, Ty, ValueId, ValueKind, VarId,
 };
 
+/// That a pointer with more alternatives than this is not null is not kept.
+const MAX_CHOICES: u32 = 16;
+
 impl Exec<'_> {
     /// Runs one instruction; false when control does not come out of it.
     pub fn run_inst(&mut self, id: InstId, state: &mut State) -> bool {
@@ -105,28 +108,20 @@ impl Exec<'_> {
             return true;
         }
         let is_access = !matches!(kind, InstKind::Offset { .. });
-        match *self.terms.node(pointer) {
-            Node::Sym(_) => {
-                let null = self.terms.is_null(pointer);
-                let there = self.terms.not(null);
-                state.pc = self.pcs.know(&self.terms, state.pc, there);
-                true
-            }
-            Node::Ite { .. } if is_access => self.survives_failure(pointer, state),
-            _ => true,
-        }
-    }
-
-    fn survives_failure(&mut self, pointer: Term, state: &mut State) -> bool {
+        let is_choice = match *self.terms.node(pointer) {
+            Node::Sym(_) => false,
+            Node::Ite { .. } if self.terms.width(pointer) < MAX_CHOICES => true,
+            _ => return true,
+        };
         let null = self.terms.is_null(pointer);
         let there = self.terms.not(null);
-        if !self.is_literal(there) {
-            return true;
+        if is_access && is_choice && self.is_literal(there) {
+            match self.pcs.extend(&mut self.terms, state.pc, there) {
+                Some(pc) => state.pc = pc,
+                None => return false,
+            }
         }
-        match self.pcs.extend(&mut self.terms, state.pc, there) {
-            Some(pc) => state.pc = pc,
-            None => return false,
-        }
+        state.pc = self.pcs.know(&self.terms, state.pc, there);
         true
     }
 

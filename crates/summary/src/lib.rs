@@ -28,6 +28,7 @@ mod outcome;
 mod planted;
 mod repeated;
 mod result;
+mod same;
 mod settle;
 mod state;
 mod summary;

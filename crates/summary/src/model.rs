@@ -5,7 +5,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
-use leakproof_guard::{Area, Node, SymInfo, Term, Terms, signed_limits};
+use leakproof_guard::{Area, Node, SymInfo, Term, Terms};
 use leakproof_ir::{Function, Ty};
 use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
 
@@ -209,11 +209,11 @@ impl Exec<'_> {
             Returns::Int(IntRange { min, max }) if min == max => {
                 Some(self.terms.int(bits, *min as u64))
             }
-            Returns::Int(IntRange { min, max }) => {
-                let (lo, hi) = signed_limits(bits);
-                let range = ((*min).max(lo), (*max).min(hi));
+            Returns::Int(range) => {
+                let range = range.within(bits);
                 Some(self.symbol_in(bits, Some(range), What::Result, name, call.loc))
             }
+            Returns::Same(range) => Some(self.same_result(call, *range, state)),
         })
     }
 

@@ -89,6 +89,8 @@ pub struct Seen {
     pub made: BTreeSet<Made>,
     /// Something is stored of which nobody knows where it comes from.
     pub unclear: bool,
+    /// It leads to structs of the same kind.
+    pub link: bool,
     /// Somebody else may hold the object, too.
     pub shared: bool,
     pub released_in: FxHashSet<FuncRef>,
@@ -174,6 +176,8 @@ impl Survey {
         let changes = fields.clone().any(|(_, seen)| seen.is_replaced());
         fields
             .filter(|(_, seen)| !seen.shared && (!seen.unclear || seen.released_with_owner))
+            // A neighbour that nobody releases from here is released from its other side.
+            .filter(|(_, seen)| !seen.link || !seen.released_in.is_empty())
             .filter_map(|((_, offset), seen)| {
                 let handed = seen.handed.iter().filter_map(|p| self.given.get(p)).flatten();
                 let made = seen.made.iter().chain(handed).find(|m| counts(m))?;

@@ -157,6 +157,9 @@ impl<'a> Reader<'a> {
     }
 
     pub fn read(&self, survey: &mut Survey) {
+        for link in &self.links {
+            survey.field(link).link = true;
+        }
         for (address, (owner, field)) in &self.addresses {
             for &user in self.users(*address) {
                 self.read_address(survey, field, *address, user);

@@ -47,7 +47,7 @@ impl Exec<'_> {
     }
 
     /// Whether a pointer is what some element of an array held, or what that led to.
-    fn is_element(&self, pointer: Term) -> bool {
+    pub(crate) fn is_element(&self, pointer: Term) -> bool {
         let mut seen = Seen::default();
         let mut work = vec![pointer];
         while let Some(t) = work.pop() {

@@ -67,7 +67,11 @@ impl<'a> Generator<'a> {
                 self.solver.flow(val, result);
             }
             Returns::Unknown | Returns::NonNull => {}
-            Returns::Null | Returns::Int(_) | Returns::Never | Returns::Throws => {}
+            Returns::Null
+            | Returns::Int(_)
+            | Returns::Same(_)
+            | Returns::Never
+            | Returns::Throws => {}
         }
     }
 
