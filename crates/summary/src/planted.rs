@@ -76,9 +76,11 @@ impl Exec<'_> {
     fn plant_taken(&mut self, state: &mut State, value: ValueId, planted: &Planted) {
         let ValueKind::Inst(call) = self.function.values[value].kind else { return };
         let result = self.value(state, value);
-        let bases = self.all_bases(result);
-        let is_own = |b: &Base| matches!(self.kind(*b), BaseKind::Heap(_));
-        if self.taken.len() >= MAX_PLANTED || bases.iter().any(is_own) {
+        let found = self.found_in_others(state, result);
+        let null = self.terms.is_null(result);
+        let not_null = self.terms.not(null);
+        let there = self.terms.and2(found, not_null);
+        if self.taken.len() >= MAX_PLANTED || there == Terms::FALSE {
             return;
         }
         let Planted { family, trace, .. } = planted.clone();
@@ -87,14 +89,26 @@ impl Exec<'_> {
             self.taken.push(object);
         }
         let base = self.objects[object.0 as usize].base;
-        let null = self.terms.is_null(result);
-        let there = self.terms.not(null);
         let contents = self.opaque(64, What::Input, "", self.body.insts[call].loc);
         state.mem.insert((base, Slot::Live), there);
         state.mem.insert((base, Slot::Epoch), contents);
         let pointer = self.terms.addr(base, 0);
-        let pointer = self.terms.ite(null, Terms::NULL, pointer);
+        let pointer = self.terms.ite(there, pointer, result);
         self.define(value, pointer);
+    }
+
+    /// Under which condition a pointer leads to memory of others: what is the function's own, it knows.
+    fn found_in_others(&mut self, state: &State, pointer: Term) -> Term {
+        let leaves = self.leaves(state, pointer).unwrap_or_default();
+        let mut found = Vec::new();
+        for leaf in leaves {
+            if let Leaves::Cell(base, Slot::At(0)) = leaf.target
+                && self.kind(base) == BaseKind::Pointee
+            {
+                found.push(leaf.cond);
+            }
+        }
+        self.terms.or(found)
     }
 
     /// Whether a call took the object out of the memory of others.
