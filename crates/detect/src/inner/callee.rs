@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub enum Fate {
     Borrowed,
     Released,
+    /// The result leads to it, and nothing else does.
+    Returned,
     /// Somebody may hold it afterwards, or nothing is known.
     Kept,
 }
@@ -137,8 +139,8 @@ fn fate_by_model(model: &Model, n: usize) -> Fate {
                 _ => {}
             }
         }
-        if returned {
-            return Fate::Kept;
+        if returned && fate == Fate::Borrowed {
+            fate = Fate::Returned;
         }
     }
     fate
@@ -179,7 +181,7 @@ fn fate_by_summary(summary: &Summary, n: usize) -> Fate {
         }
     }
     match summary.value {
-        Some(v) if mentions(summary, v, &argument) => Fate::Kept,
+        Some(v) if mentions(summary, v, &argument) => Fate::Returned,
         _ => fate,
     }
 }

@@ -6,7 +6,7 @@ use super::names::StructNames;
 use super::order::Order;
 use leakproof_ir::{
     Callee, Function, Inst, InstId, InstKind, Module, SourceType, Terminator, TypeId, ValueId,
-    ValueKind,
+    ValueKind, VarId,
 };
 use leakproof_program::FuncRef;
 use leakproof_summary::Place;
@@ -72,6 +72,11 @@ impl<'a> Reader<'a> {
         }
         for (id, inst) in self.insts() {
             inst.kind.for_each_operand(|v| self.uses.entry(v).or_default().push(id));
+            if let InstKind::VarSet { var, value } = inst.kind
+                && let Some(ty) = self.variable_type(var)
+            {
+                self.note_declared(value, ty);
+            }
             if let (InstKind::Load { ptr, .. }, Some(result)) = (&inst.kind, inst.result)
                 && let Some(ty) = self.type_at(*ptr)
             {
@@ -106,6 +111,10 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
+    }
+
+    fn variable_type(&self, var: VarId) -> Option<TypeId> {
+        self.function.body.as_ref().and_then(|b| b.vars[var].ty)
     }
 
     fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
@@ -476,11 +485,13 @@ impl<'a> Reader<'a> {
                 InstKind::Call { callee, args, .. } => {
                     for n in (0..args.len()).filter(|&n| args[n] == v) {
                         match self.calls.fate(self.me.module, callee, n) {
-                            Fate::Kept => survey.field(field).shared = true,
                             Fate::Released => {
                                 survey.field(field).released_in.insert(self.me);
                             }
-                            Fate::Borrowed => {}
+                            _ if self.is_kept(user, callee, n) => {
+                                survey.field(field).shared = true;
+                            }
+                            _ => {}
                         }
                     }
                 }
@@ -603,7 +614,7 @@ impl<'a> Reader<'a> {
                 }
                 InstKind::Call { callee, args, .. } => {
                     let mut at = (0..args.len()).filter(|&n| args[n] == v);
-                    if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Kept) {
+                    if at.any(|n| self.is_kept(user, callee, n)) {
                         return false;
                     }
                 }
@@ -611,6 +622,19 @@ impl<'a> Reader<'a> {
             }
         }
         holders.len() <= 1 && nameless <= 1 && !self.returned.contains(&v)
+    }
+
+    /// Whether somebody may hold the argument of a call afterwards. That it is returned counts where the result is
+    /// used.
+    fn is_kept(&self, call: InstId, callee: &Callee, n: usize) -> bool {
+        match self.calls.fate(self.me.module, callee, n) {
+            Fate::Kept => true,
+            Fate::Returned => {
+                let result = self.inst(call).result;
+                result.is_some_and(|v| !self.users(v).is_empty() || self.returned.contains(&v))
+            }
+            Fate::Borrowed | Fate::Released => false,
+        }
     }
 
     /// A call that releases a struct whose fields this function knows.
