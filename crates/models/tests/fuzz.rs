@@ -37,6 +37,7 @@ const PIECES: &[&str] = &[
     "inside",
     "or",
     "borrowed",
+    "same",
     "unknown",
     "@1",
     "@2",

@@ -62,6 +62,13 @@ fn results() {
 }
 
 #[test]
+fn results_that_are_the_same_every_time() {
+    assert_eq!(returned("return same"), Returns::Same(IntRange::ALL));
+    assert_eq!(returned("return same >= 0"), Returns::Same(IntRange { min: 0, max: i64::MAX }));
+    assert_eq!(model("f { return same >= 0 }", "f").to_string(), "f { return same >= 0 }");
+}
+
+#[test]
 fn ranges() {
     let range = |body: &str| match returned(body) {
         Returns::Int(IntRange { min, max }) => (min, max),
