@@ -61,8 +61,10 @@ fn room_for_literals(terms: &Terms, t: Term) -> FxHashSet<Literal> {
 /// of them has no alternative left.
 fn reconsider(terms: &Terms, literals: &mut FxHashSet<Literal>) -> bool {
     let mut open: Vec<(Term, bool)> = literals.iter().copied().collect();
-    open.retain(|&(t, _)| {
-        terms.size(t) <= MAX_RECONSIDERED && matches!(terms.node(t), Node::And(_) | Node::Or(_))
+    open.retain(|&(t, value)| {
+        let is_choice =
+            matches!((terms.node(t), value), (Node::And(_), false) | (Node::Or(_), true));
+        is_choice && terms.size(t) <= MAX_RECONSIDERED
     });
     open.sort_unstable();
     open.into_iter().all(|(t, value)| match terms.node(t) {
@@ -77,7 +79,9 @@ fn collect(terms: &Terms, t: Term, value: bool, depth: u32, out: &mut FxHashSet<
         (Node::Bool(b), _) => *b == value,
         (Node::Not(x), _) => collect(terms, *x, !value, depth, out),
         (Node::And(ts), true) | (Node::Or(ts), false) => {
-            ts.iter().all(|&x| collect(terms, x, value, depth, out))
+            // As a whole, too: elsewhere it may stand as one of several alternatives.
+            out.insert((t, value));
+            !out.contains(&(t, !value)) && ts.iter().all(|&x| collect(terms, x, value, depth, out))
         }
         (Node::And(ts), false) | (Node::Or(ts), true) => {
             out.insert((t, value));
