@@ -153,11 +153,18 @@ impl Exec<'_> {
                 continue;
             }
             let counts = counters.get(i) == Some(&true) && self.terms.as_int(*t).is_some();
+            let stepped = old.filter(|&o| self.is_step_from(o, *t));
             *t = if counts && old.is_some_and(|o| self.terms.as_int(o).is_some()) {
                 self.counter_symbol(old, *t, loc)
             } else {
                 self.forget_arithmetic(old, *t, loc)
             };
+            // Whoever counts on does not come back to where the turn began.
+            if let Some(start) = stepped {
+                let same = self.terms.eq(*t, start);
+                let other = self.terms.not(same);
+                edge.state.pc = self.pcs.know(&self.terms, edge.state.pc, other);
+            }
         }
         for (cell, old, new) in differences(before, &edge.state) {
             let kind = self.kind(cell.0);
@@ -176,6 +183,16 @@ impl Exec<'_> {
                     edge.state.mem.insert(cell, general);
                 }
             }
+        }
+    }
+
+    /// Whether a value is another one plus or minus a constant.
+    fn is_step_from(&self, start: Term, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Bin { op: Op::Add | Op::Sub, lhs, rhs } => {
+                lhs == start && self.terms.as_int(rhs).is_some_and(|step| step != 0)
+            }
+            _ => false,
         }
     }
 
