@@ -36,8 +36,20 @@ pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
             unique.push(text);
         }
     }
+    wholes_first(&mut unique);
     unique.truncate(MAX_HOLDERS);
     unique
+}
+
+/// A struct stands before its members: who made them was given the struct, and the program may have a function
+/// that empties it.
+fn wholes_first(texts: &mut [String]) {
+    for i in 1..texts.len() {
+        let member = format!("{}.", texts[i]);
+        if let Some(first) = texts[..i].iter().position(|t| t.starts_with(&member)) {
+            texts[first..=i].rotate_right(1);
+        }
+    }
 }
 
 /// What an assignment overwrites.
