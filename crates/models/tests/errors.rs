@@ -10,7 +10,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "f { return heap }",
         &["t.model:1:12: unknown word `heap` (known here: new, inside, borrowed, null, nonnull, \
-           nonzero, unknown)"],
+           nonzero, same, unknown)"],
     ),
     ("f { okay: return 0 }", &["t.model:1:5: unknown word `okay` (known here: ok, fail)"]),
     ("f { fial: return 0 }", &["t.model:1:5: unknown word `fial` (did you mean `fail`?)"]),
