@@ -18,11 +18,9 @@ mod together;
 
 use crate::component::{self, Env, Outcome};
 use fields::{Handling, Made, Owning, Source, StructName, Survey};
-use leakproof_ir::{Callee, InstKind, ValueId};
-use leakproof_program::{FuncRef, Target};
-use leakproof_summary::{Exec, Place, Planted, Site, Spot};
+use leakproof_program::FuncRef;
+use leakproof_summary::{Exec, Planted, Spot};
 use rayon::prelude::*;
-use std::sync::Arc;
 use takers::Takers;
 use together::Together;
 
@@ -39,27 +37,8 @@ pub fn find(env: &Env<'_>) -> Vec<Outcome> {
     let takers = Takers::of(&calls, &survey);
     let functions: Vec<FuncRef> = env.program.definitions().collect();
     let taking = functions.into_par_iter();
-    found.par_extend(taking.filter_map(|f| run_with(env, f, taken_by(env, &takers, f))));
+    found.par_extend(taking.filter_map(|f| run_with(env, f, takers.results_in(&calls, f))));
     found
-}
-
-/// The results of calls in a function that take an object out of somewhere.
-fn taken_by(env: &Env<'_>, takers: &Takers, f: FuncRef) -> Vec<Planted> {
-    let function = env.program.function(f);
-    let insts = function.body.iter().flat_map(|b| b.insts.iter());
-    let taken = insts.filter_map(|(_, inst)| {
-        let InstKind::Call { callee, .. } = &inst.kind else { return None };
-        let Callee::Direct(id) = *callee else { return None };
-        let Target::Defined(taker) = env.program.resolve(f.module, id) else { return None };
-        let callee = env.program.function(taker);
-        let values: Arc<[ValueId]> = [inst.result.filter(|_| takers.contains(taker))?].into();
-        let at = Place { func: f, loc: inst.loc };
-        let site = Site { at, callee: callee.source_name.as_str().into() };
-        // Who has methods has operators: C++.
-        let family = if callee.name.starts_with("_Z") { "new" } else { "memory" };
-        Some(Planted { values, spot: Spot::Taken, trace: [site].into(), family: family.into() })
-    });
-    taken.collect()
 }
 
 /// One function, with an object in every owning field of structs of one kind.

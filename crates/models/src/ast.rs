@@ -64,12 +64,6 @@ pub struct IntRange {
 
 impl IntRange {
     pub const ALL: Self = Self { min: i64::MIN, max: i64::MAX };
-
-    /// The bounds for results of so many bits.
-    pub fn within(self, bits: u16) -> (i64, i64) {
-        let most = i64::MAX >> (64 - u32::from(bits.clamp(1, 64)));
-        (self.min.max(-most - 1), self.max.min(most))
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

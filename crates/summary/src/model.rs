@@ -5,7 +5,7 @@ use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
-use leakproof_guard::{Area, Node, SymInfo, Term, Terms};
+use leakproof_guard::{Area, Node, SymInfo, Term, Terms, signed_limits};
 use leakproof_ir::{Function, Ty};
 use leakproof_models::{CallArg, Effect, IntRange, Model, Outcome, Place, Returns, Root};
 
@@ -209,12 +209,17 @@ impl Exec<'_> {
             Returns::Int(IntRange { min, max }) if min == max => {
                 Some(self.terms.int(bits, *min as u64))
             }
-            Returns::Int(range) => {
-                let range = range.within(bits);
-                Some(self.symbol_in(bits, Some(range), What::Result, name, call.loc))
-            }
+            Returns::Int(range) => Some(self.number_in(call, *range)),
             Returns::Same(range) => Some(self.same_result(call, *range, state)),
         })
+    }
+
+    /// What a call returns when it is a number in a range.
+    pub(crate) fn number_in(&mut self, call: &Call<'_>, range: IntRange) -> Term {
+        let bits = self.bits_of(call.ty);
+        let (lo, hi) = signed_limits(bits);
+        let range = (range.min.max(lo), range.max.min(hi));
+        self.symbol_in(bits, Some(range), What::Result, call.name, call.loc)
     }
 
     fn apply_effect(

@@ -4,7 +4,7 @@
 use crate::call::Call;
 use crate::exec::Exec;
 use crate::state::State;
-use crate::vocabulary::{Slot, What};
+use crate::vocabulary::Slot;
 use leakproof_guard::{Base, Term};
 use leakproof_models::IntRange;
 use std::sync::Arc;
@@ -22,19 +22,13 @@ pub(crate) struct Question {
 
 impl Exec<'_> {
     pub(crate) fn same_result(&mut self, call: &Call<'_>, range: IntRange, state: &State) -> Term {
-        let Some(question) = self.question(call, state) else { return self.answer(call, range) };
+        let Some(question) = self.question(call, state) else { return self.number_in(call, range) };
         if let Some(&known) = self.answers.get(&question) {
             return known;
         }
-        let answer = self.answer(call, range);
+        let answer = self.number_in(call, range);
         self.answers.insert(question, answer);
         answer
-    }
-
-    fn answer(&mut self, call: &Call<'_>, range: IntRange) -> Term {
-        let bits = self.bits_of(call.ty);
-        let range = range.within(bits);
-        self.symbol_in(bits, Some(range), What::Result, call.name, call.loc)
     }
 
     /// `None` where two questions may look alike and be different: the elements of an array have one pointer.

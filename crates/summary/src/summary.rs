@@ -7,6 +7,7 @@
 use crate::vocabulary::{Origin, Place, Site, Slot};
 use leakproof_guard::{Area, Cast, Cmp, Op};
 use leakproof_program::{FuncRef, GlobalRef};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -140,6 +141,22 @@ impl Summary {
     }
     pub fn never_returns() -> Self {
         Self { never_returns: true, ..Self::default() }
+    }
+    /// The values that one is a choice of.
+    pub fn alternatives(&self, value: Ref) -> Vec<Ref> {
+        let mut seen = FxHashSet::default();
+        let (mut found, mut work) = (Vec::new(), vec![value]);
+        while let Some(r) = work.pop() {
+            if !seen.insert(r) {
+                continue;
+            }
+            match &self.pool[r.0 as usize] {
+                Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
+                Expr::Any(items) => work.extend(items.iter().copied()),
+                _ => found.push(r),
+            }
+        }
+        found
     }
     /// Whether a call creates an object and hands it out.
     pub fn allocates(&self) -> bool {

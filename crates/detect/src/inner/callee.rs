@@ -251,11 +251,8 @@ fn stored_by_summary(summary: &Summary, n: usize) -> Option<u32> {
 /// The new object among the values that one is a choice of, if the others are null or do not count.
 fn new_object(summary: &Summary, value: Ref, ignored: impl Fn(&Expr) -> bool) -> Option<u32> {
     let mut object = None;
-    let mut work = vec![value];
-    while let Some(r) = work.pop() {
+    for r in summary.alternatives(value) {
         match &summary.pool[r.0 as usize] {
-            Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
-            Expr::Any(items) => work.extend(items.iter().copied()),
             Expr::Addr { root: Root::Object(i), offset: 0 } => object = Some(*i),
             Expr::Int { value: 0, .. } => {}
             other if ignored(other) => {}

@@ -6,8 +6,9 @@
 use super::callee::Program as Calls;
 use super::fields::Survey;
 use leakproof_guard::{Op, sign_extend};
+use leakproof_ir::{Inst, InstKind};
 use leakproof_program::FuncRef;
-use leakproof_summary::{Effect, Expr, Ref, Root, Slot, Summary};
+use leakproof_summary::{Effect, Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary};
 use rustc_hash::FxHashSet;
 
 pub struct Takers(FxHashSet<FuncRef>);
@@ -24,8 +25,22 @@ impl Takers {
         Self(survey.released_results.iter().copied().filter(is_taker).collect())
     }
 
-    pub fn contains(&self, f: FuncRef) -> bool {
-        self.0.contains(&f)
+    /// The results of calls in a function that take an object out of somewhere.
+    pub fn results_in(&self, calls: &Calls<'_>, f: FuncRef) -> Vec<Planted> {
+        let insts = calls.program.function(f).body.iter().flat_map(|b| b.insts.iter());
+        insts.filter_map(|(_, inst)| self.result_of(calls, f, inst)).collect()
+    }
+
+    fn result_of(&self, calls: &Calls<'_>, f: FuncRef, inst: &Inst) -> Option<Planted> {
+        let InstKind::Call { callee, .. } = &inst.kind else { return None };
+        let taker = calls.defined(f.module, callee).filter(|taker| self.0.contains(taker))?;
+        let taker = calls.program.function(taker);
+        let at = Place { func: f, loc: inst.loc };
+        let site = Site { at, callee: taker.source_name.as_str().into() };
+        // What C++ makes, it makes by its operators.
+        let family = if taker.name.starts_with("_Z") { "new" } else { "memory" };
+        let values = [inst.result?].into();
+        Some(Planted { values, spot: Spot::Taken, trace: [site].into(), family: family.into() })
     }
 }
 
@@ -40,7 +55,7 @@ enum Removal {
 
 fn removal(summary: &Summary) -> Option<Removal> {
     let mut found = None;
-    for r in alternatives(summary, summary.value?) {
+    for r in summary.alternatives(summary.value?) {
         match &summary.pool[r.0 as usize] {
             Expr::Int { value: 0, .. } => {}
             Expr::Init { root, slot, bits: 64 } => {
@@ -56,7 +71,8 @@ fn removal(summary: &Summary) -> Option<Removal> {
 fn removal_from(summary: &Summary, held: Ref, root: Root, slot: Slot) -> Option<Removal> {
     let is_replaced = |e: &Effect| {
         (e.root, e.slot) == (root, slot)
-            && alternatives(summary, e.value)
+            && summary
+                .alternatives(e.value)
                 .into_iter()
                 .any(|r| is_something_else(summary, r, held))
     };
@@ -67,7 +83,7 @@ fn removal_from(summary: &Summary, held: Ref, root: Root, slot: Slot) -> Option<
     let Root::Pointee(array) = root else { return None };
     let Expr::Init { root: owner, .. } = summary.pool[array.0 as usize] else { return None };
     let counts_down = |e: &Effect| {
-        e.root == owner && alternatives(summary, e.value).into_iter().any(|r| is_less(summary, r))
+        e.root == owner && summary.alternatives(e.value).into_iter().any(|r| is_less(summary, r))
     };
     summary.effects.iter().any(counts_down).then_some(Removal::FromArray)
 }
@@ -91,21 +107,4 @@ fn is_less(summary: &Summary, value: Ref) -> bool {
         _ => false,
     };
     was_there && (*op == Op::Sub || (*op == Op::Add && parts.iter().any(negative)))
-}
-
-/// The values that one is a choice of.
-fn alternatives(summary: &Summary, value: Ref) -> Vec<Ref> {
-    let mut seen = FxHashSet::default();
-    let (mut found, mut work) = (Vec::new(), vec![value]);
-    while let Some(r) = work.pop() {
-        if !seen.insert(r) {
-            continue;
-        }
-        match &summary.pool[r.0 as usize] {
-            Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
-            Expr::Any(items) => work.extend(items.iter().copied()),
-            _ => found.push(r),
-        }
-    }
-    found
 }

@@ -95,8 +95,8 @@ impl<'a> Reuse<'a> {
             text.extend(p.values.iter().flat_map(|v| (v.index() as u32).to_le_bytes()));
             match p.spot {
                 Spot::Field { offset, full } => {
-                    text.extend(offset.to_le_bytes());
                     text.push(u8::from(full));
+                    text.extend(offset.to_le_bytes());
                 }
                 Spot::Taken => text.push(2),
             }
