@@ -20,6 +20,7 @@ mod propagate;
 mod seen;
 mod spare;
 mod term;
+mod units;
 mod value;
 
 pub use area::Area;
@@ -30,3 +31,4 @@ pub use marks::Marks;
 pub use propagate::is_refuted;
 pub use seen::Seen;
 pub use term::*;
+pub use units::{Mark, Units};

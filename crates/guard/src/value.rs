@@ -321,6 +321,15 @@ impl Terms {
                     _ => full,
                 }
             }
+            // Nor do products of counts.
+            Node::Bin { op: Op::Mul, lhs, rhs } if self.size(t) < 16 => {
+                match (self.range(*lhs), self.range(*rhs)) {
+                    ((a, _), (c, _)) if a >= 0 && c >= 0 => {
+                        (a.saturating_mul(c).min(full.1), full.1)
+                    }
+                    _ => full,
+                }
+            }
             _ => full,
         }
     }

@@ -47,6 +47,8 @@ pub enum Returns {
     Null,
     /// A non-null pointer or non-zero integer.
     NonNull,
+    /// A pointer to a number of the library's: `errno`.
+    NonNullTo(IntRange),
     Int(IntRange),
     /// A number that depends on nothing but the arguments and what they point to: the same call gives the same.
     Same(IntRange),

@@ -209,7 +209,7 @@ fn overlap(a: &Returns, b: &Returns) -> bool {
     let ranges = |r: &Returns| match r {
         Returns::Null => vec![(0, 0)],
         Returns::Int(range) | Returns::Same(range) => vec![(range.min, range.max)],
-        Returns::NonNull => vec![(i64::MIN, -1), (1, i64::MAX)],
+        Returns::NonNull | Returns::NonNullTo(_) => vec![(i64::MIN, -1), (1, i64::MAX)],
         _ => Vec::new(),
     };
     ranges(a).iter().any(|x| ranges(b).iter().any(|y| x.0 <= y.1 && y.0 <= x.1))

@@ -240,6 +240,7 @@ fn returned_word(p: &mut Parser<'_>) -> Parse<Returns> {
         "inside" => returned_inside(p),
         "borrowed" => Ok(Returns::Borrowed),
         "null" => Ok(Returns::Null),
+        "nonnull" if p.accept(Token::Word("to")) => integer_range(p).map(Returns::NonNullTo),
         "nonnull" | "nonzero" => Ok(Returns::NonNull),
         "same" => same(p),
         "unknown" => Ok(Returns::Unknown),

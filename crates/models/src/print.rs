@@ -46,6 +46,7 @@ impl fmt::Display for Returns {
             Returns::Old(place) => write!(f, "{place}"),
             Returns::Null => write!(f, "null"),
             Returns::NonNull => write!(f, "nonnull"),
+            Returns::NonNullTo(range) => write!(f, "nonnull to {range}"),
             Returns::Int(range) => write!(f, "{range}"),
             Returns::Same(IntRange::ALL) => write!(f, "same"),
             Returns::Same(range) => write!(f, "same {range}"),

@@ -6,38 +6,45 @@
 use crate::exec::Exec;
 use crate::state::{Cell, State};
 use crate::vocabulary::Slot;
-use leakproof_guard::{Assumption, Node, Term, Terms, is_contradiction, necessary};
+use leakproof_guard::{Assumption, Node, Term, Terms, Units, necessary};
 use rustc_hash::FxHashMap;
 
-/// A condition that is larger than this together with the path is not asked about.
-const MAX_QUESTION: u32 = 600;
-/// Choices inside a pointer that count with the path.
-const MAX_STEPS: u32 = 4;
+/// Choices inside a value that count with the path.
+const MAX_STEPS: usize = 4;
 
-/// What paths make of conditions and pointers.
-type Known = FxHashMap<(Term, Term), Term>;
+/// Questions about one path.
+struct Path {
+    units: Units,
+    /// What was chosen on the way to the alternative that is looked at.
+    chosen: Vec<Term>,
+    known: FxHashMap<(Vec<Term>, Term), Term>,
+}
 
 impl Exec<'_> {
-    /// The state with facts and pointers that its own path decides: the path is not told to
-    /// callers.
-    pub(crate) fn settled(&mut self, mut state: State) -> State {
-        let path = self.pcs.formula(&mut self.terms, state.pc);
-        let mut given = Assumption::all(&necessary(&self.terms, path));
-        let literals = self.pcs.path(state.pc);
-        let mut known = FxHashMap::default();
+    /// The state with facts and pointers that its own path decides, since the path is not told to callers;
+    /// none when the path contradicts itself.
+    pub(crate) fn settled(&mut self, mut state: State) -> Option<State> {
+        let formula = self.pcs.formula(&mut self.terms, state.pc);
+        let mut given = Assumption::all(&necessary(&self.terms, formula));
+        let mut units = Units::default();
+        for t in self.pcs.path(state.pc) {
+            units.assume(&self.terms, t);
+        }
+        if units.is_contradiction() {
+            return None;
+        }
+        let mut path = Path { units, chosen: Vec::new(), known: FxHashMap::default() };
         let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         for ((base, slot), t) in cells {
             let simpler = self.terms.assuming(t, &mut given);
             let simpler = match slot {
                 Slot::Live | Slot::Freed | Slot::Escaped => {
                     let simpler = self.pcs.simplify(&mut self.terms, state.pc, simpler);
-                    let path = self.speaking_of(simpler, &literals);
-                    self.decided(path, simpler, &mut known)
+                    self.decided(&mut path, simpler)
                 }
                 _ if slot.is_contents() && self.terms.has_addr(simpler) => {
                     let pruned = self.pruned(&state, simpler);
-                    let path = self.speaking_of(pruned, &literals);
-                    self.decided_pointer(path, pruned, &mut known, MAX_STEPS)
+                    self.decided_choice(&mut path, pruned)
                 }
                 _ => simpler,
             };
@@ -45,63 +52,62 @@ impl Exec<'_> {
                 state.mem.insert((base, slot), simpler);
             }
         }
-        state
-    }
-
-    /// Those literals of a path that speak of the same things as a term: the others decide nothing about it, and
-    /// long paths are not asked about.
-    fn speaking_of(&mut self, t: Term, literals: &[Term]) -> Term {
-        let about = self.terms.mentions(t);
-        let relevant = literals.iter().copied().filter(|&l| self.terms.mentions(l) & about != 0);
-        let relevant: Vec<Term> = relevant.collect();
-        self.terms.and(relevant)
+        Some(state)
     }
 
     /// A condition, or what the path makes of it.
-    fn decided(&mut self, path: Term, t: Term, known: &mut Known) -> Term {
-        if matches!(self.terms.node(t), Node::Bool(_))
-            || self.terms.size(path) + self.terms.size(t) > MAX_QUESTION
-        {
+    fn decided(&mut self, path: &mut Path, t: Term) -> Term {
+        if matches!(self.terms.node(t), Node::Bool(_)) {
             return t;
         }
-        if let Some(&answer) = known.get(&(path, t)) {
+        let key = (path.chosen.clone(), t);
+        if let Some(&answer) = path.known.get(&key) {
             return answer;
         }
-        let both = self.terms.and2(path, t);
-        let answer = if is_contradiction(&self.terms, both) {
+        let not = self.terms.not(t);
+        let answer = if path.units.rules_out(&self.terms, t) {
             Terms::FALSE
+        } else if path.units.rules_out(&self.terms, not) {
+            Terms::TRUE
         } else {
-            let not = self.terms.not(t);
-            let neither = self.terms.and2(path, not);
-            if is_contradiction(&self.terms, neither) { Terms::TRUE } else { t }
+            t
         };
-        known.insert((path, t), answer);
+        path.known.insert(key, answer);
         answer
     }
 
-    /// A pointer without the alternatives that the path rules out. On the first so many steps, what was chosen on
+    /// A value without the alternatives that the path rules out. On the first so many steps, what was chosen on
     /// the way to an alternative counts with the path: `p == NULL || q` says something of `q` where `p` is not null.
-    fn decided_pointer(&mut self, path: Term, t: Term, known: &mut Known, steps: u32) -> Term {
+    fn decided_choice(&mut self, path: &mut Path, t: Term) -> Term {
         let Node::Ite { cond, then, otherwise } = *self.terms.node(t) else { return t };
-        if let Some(&answer) = known.get(&(path, t)) {
+        let key = (path.chosen.clone(), t);
+        if let Some(&answer) = path.known.get(&key) {
             return answer;
         }
-        let rest = steps.saturating_sub(1);
-        let answer = match self.decided(path, cond, known) {
-            Terms::TRUE => self.decided_pointer(path, then, known, rest),
-            Terms::FALSE => self.decided_pointer(path, otherwise, known, rest),
+        let answer = match self.decided(path, cond) {
+            Terms::TRUE => self.decided_choice(path, then),
+            Terms::FALSE => self.decided_choice(path, otherwise),
             c => {
                 let not_c = self.terms.not(c);
-                let (yes, no) = match steps {
-                    0 => (path, path),
-                    _ => (self.terms.and2(path, c), self.terms.and2(path, not_c)),
-                };
-                let a = self.decided_pointer(yes, then, known, rest);
-                let b = self.decided_pointer(no, otherwise, known, rest);
+                let a = self.decided_where(path, c, then);
+                let b = self.decided_where(path, not_c, otherwise);
                 self.terms.ite(c, a, b)
             }
         };
-        known.insert((path, t), answer);
+        path.known.insert(key, answer);
+        answer
+    }
+
+    fn decided_where(&mut self, path: &mut Path, chosen: Term, t: Term) -> Term {
+        if path.chosen.len() >= MAX_STEPS {
+            return self.decided_choice(path, t);
+        }
+        let mark = path.units.mark();
+        path.units.assume(&self.terms, chosen);
+        path.chosen.push(chosen);
+        let answer = self.decided_choice(path, t);
+        path.chosen.pop();
+        path.units.forget(mark);
         answer
     }
 }

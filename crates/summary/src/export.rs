@@ -36,7 +36,7 @@ const MAX_FATES: usize = 60;
 /// Objects of others of which callers are told that their contents are unknown.
 const MAX_FORGOTTEN: usize = 40;
 /// Plain numbers are told to callers this many dereferences away, and so many per object.
-const MAX_NUMBER_DEPTH: u32 = 1;
+pub(crate) const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
 
 /// Contents of a new object that are not owned objects.

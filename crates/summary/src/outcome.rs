@@ -6,14 +6,15 @@
 //! everything that one outcome does stays together, whatever the conditions that were cut.
 
 use crate::exec::Exec;
+use crate::export::MAX_NUMBER_DEPTH;
 use crate::marks::{ARGUMENT, GLOBAL, OTHERS, OWN};
 use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use crate::way::Way;
-use leakproof_guard::{Base, Cmp, Node, Term, Terms, necessary, signed_limits};
+use leakproof_guard::{Base, Cmp, Node, Sym, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
@@ -24,6 +25,9 @@ const MAX_LITERAL: u32 = 10;
 pub(crate) const MAX_PATH: u32 = 3000;
 /// So many are kept of each exit until then.
 const MAX_INPUTS: usize = 24;
+
+/// A choice between more numbers than this is not told.
+const MAX_NUMBERS: u32 = 4;
 
 /// Conditions and numbers larger than this are not told.
 const MAX_CONDITION: u32 = 12;
@@ -269,14 +273,14 @@ impl Exec<'_> {
     fn outcome(&mut self, way: Way) -> Outcome {
         let Way { state, value, answers } = way;
         let key = self.outcome_key(&state, value);
-        let inputs = self.kept_literals(&state);
+        let inputs = self.kept_literals(&state, value);
         Outcome { key, state, value, answers, inputs }
     }
 
     fn joined_outcome(&mut self, a: Outcome, b: Outcome) -> Outcome {
         let (state, value) = self.join_outcomes(a.state, a.value, b.state, b.value);
         let answers = a.answers.into_iter().filter(|x| b.answers.contains(x)).collect();
-        let mut inputs = self.kept_literals(&state);
+        let mut inputs = self.kept_literals(&state, value);
         let shared = a.inputs.into_iter().filter(|x| b.inputs.contains(x));
         inputs.extend(shared);
         inputs.sort_by_key(|&t| (self.terms.size(t), t));
@@ -286,7 +290,8 @@ impl Exec<'_> {
 
     /// The state with every value shortened; pointers that this loses are out of sight.
     fn shortened_state(&mut self, mut state: State, cut: &mut FxHashMap<Term, Term>) -> State {
-        let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
+        let mut cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
+        cells.sort_by_key(|(_, t)| !self.terms.has_addr(*t));
         for (cell, t) in cells {
             let short = self.shortened(t, cut);
             if short != t {
@@ -312,7 +317,9 @@ impl Exec<'_> {
                 let x = self.shortened(x, cut);
                 self.terms.not(x)
             }
-            Node::Ite { cond, then, otherwise } if pointer => {
+            Node::Ite { cond, then, otherwise }
+                if pointer || self.goes_with_others(t, cond, cut) =>
+            {
                 let c = self.shortened(cond, cut);
                 let (a, b) = (self.shortened(then, cut), self.shortened(otherwise, cut));
                 self.terms.ite(c, a, b)
@@ -324,11 +331,29 @@ impl Exec<'_> {
                 let bits = self.terms.bits(t).max(1);
                 let what = if bits == 1 { What::Inner } else { What::Unknown };
                 let name = self.function.source_name.clone();
-                self.opaque(bits, what, &name, Loc::default())
+                let range = (bits > 1).then(|| self.range_of_choice(t));
+                self.symbol_in(bits, range, what, &name, Loc::default())
             }
         };
         cut.insert(t, short);
         short
+    }
+
+    /// Whether a number is a choice by the same condition as something that was shortened before: a count goes
+    /// with the pointer that it belongs to.
+    fn goes_with_others(&self, t: Term, cond: Term, cut: &FxHashMap<Term, Term>) -> bool {
+        let positive = match *self.terms.node(cond) {
+            Node::Not(x) => x,
+            _ => cond,
+        };
+        self.terms.width(t) <= MAX_NUMBERS && cut.contains_key(&positive)
+    }
+
+    /// What all the values that a number is a choice of lie between.
+    fn range_of_choice(&self, t: Term) -> (i64, i64) {
+        let ranges = self.terms.alternatives(t).into_iter().map(|t| self.terms.range(t));
+        let both = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        both.unwrap_or_else(|| signed_limits(self.terms.bits(t)))
     }
 
     /// A shortened result is still of its kind: an error code stays an error code.
@@ -400,9 +425,10 @@ impl Exec<'_> {
         }
     }
 
-    /// The small conditions on inputs that hold whenever `state` is reached, the smallest first:
-    /// those on the path, and those that follow from it.
-    fn kept_literals(&mut self, state: &State) -> Vec<Term> {
+    /// The small conditions on inputs, and on numbers that callers are given, that hold whenever `state` is reached,
+    /// the smallest first: those on the path, and those that follow from it.
+    fn kept_literals(&mut self, state: &State, value: Option<Term>) -> Vec<Term> {
+        let given = self.numbers_given(state, value);
         let mut kept = self.pcs.path(state.pc);
         let whole = self.pcs.formula(&mut self.terms, state.pc);
         if self.terms.size(whole) <= MAX_PATH {
@@ -410,20 +436,36 @@ impl Exec<'_> {
                 kept.push(if truth { t } else { self.terms.not(t) });
             }
         }
-        kept.retain(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t));
+        kept.retain(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t, &given));
         kept.sort_by_key(|&t| (self.terms.size(t), t));
         kept.dedup();
         kept.truncate(MAX_INPUTS);
         kept
     }
 
-    fn speaks_of_inputs(&self, t: Term) -> bool {
-        if !self.speaks_only_of(t, ARGUMENT | GLOBAL | OWN | OTHERS) {
+    /// Symbols that callers get as numbers: the result, and what they find in their own memory.
+    fn numbers_given(&self, state: &State, value: Option<Term>) -> FxHashSet<Sym> {
+        let near = |base: Base| match self.terms.as_pointee(base) {
+            Some(p) => self.pointer_depth(p).is_some_and(|d| d <= MAX_NUMBER_DEPTH),
+            None => matches!(self.kind(base), BaseKind::Global(_)),
+        };
+        let told = state.mem.iter().filter(|((base, slot), _)| slot.is_contents() && near(*base));
+        let numbers = told.map(|(_, &t)| t).chain(value);
+        let symbols = numbers.filter_map(|t| match *self.terms.node(t) {
+            Node::Sym(s) => Some(s),
+            _ => None,
+        });
+        symbols.collect()
+    }
+
+    fn speaks_of_inputs(&self, t: Term, given: &FxHashSet<Sym>) -> bool {
+        if given.is_empty() && !self.speaks_only_of(t, ARGUMENT | GLOBAL | OWN | OTHERS) {
             return false;
         }
         let symbols = self.symbols_in(t);
         symbols.iter().all(|s| match &self.sym_kinds[s.0 as usize] {
             SymKind::Arg(_) => true,
+            _ if given.contains(s) => true,
             SymKind::Init { slot: Slot::Every { .. }, .. } => false,
             SymKind::Init { base, epoch, .. } => *epoch == Terms::NULL && self.is_nameable(*base),
             SymKind::Opaque(_) => false,

@@ -32,7 +32,8 @@ impl Exec<'_> {
         let by_result = self.split(exits, (MAX_SPLITS_BY_RESULT, most), |exec, way| {
             way.value.and_then(|v| exec.choice_of(v))
         });
-        let settled: Vec<Way> = by_result.into_iter().map(|way| self.settled_way(way)).collect();
+        let settled: Vec<Way> =
+            by_result.into_iter().filter_map(|way| self.settled_way(way)).collect();
         self.split(settled, (MAX_SPLITS_BY_FACT, most), |exec, way| exec.undecided_fact(&way.state))
     }
 
@@ -78,10 +79,10 @@ impl Exec<'_> {
         state
     }
 
-    fn settled_way(&mut self, way: Way) -> Way {
-        let state = self.settled(way.state);
+    fn settled_way(&mut self, way: Way) -> Option<Way> {
+        let state = self.settled(way.state)?;
         let state = self.without_unreached(state, way.value);
-        Way { state, ..way }
+        Some(Way { state, ..way })
     }
 
     /// A condition on which it depends what became of an object.

@@ -62,11 +62,13 @@ impl<'a> Generator<'a> {
                 let val = self.handed_out(decl, model);
                 self.solver.flow(val, result);
             }
-            Returns::Unknown | Returns::NonNull if function.ret == Ty::Ptr => {
+            Returns::Unknown | Returns::NonNull | Returns::NonNullTo(_)
+                if function.ret == Ty::Ptr =>
+            {
                 let val = self.handed_out(decl, model);
                 self.solver.flow(val, result);
             }
-            Returns::Unknown | Returns::NonNull => {}
+            Returns::Unknown | Returns::NonNull | Returns::NonNullTo(_) => {}
             Returns::Null
             | Returns::Int(_)
             | Returns::Same(_)
