@@ -6,6 +6,7 @@ use leakproof_ir::Callee;
 use leakproof_models::{Effect as ModelEffect, Library, Model, Returns, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
 use leakproof_summary::{Expr, Place, Ref, Root, Site, Slot, Summary};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// What becomes of an argument.
@@ -169,29 +170,42 @@ fn fate_by_summary(summary: &Summary, n: usize) -> Fate {
     }
     let argument = |r: Ref| matches!(&summary.pool[r.0 as usize], Expr::Arg { index, .. } if *index as usize == n);
     let mut fate = Fate::Borrowed;
+    // Effects share most of their values: what was looked through for one is not looked through again.
+    let mut seen = FxHashSet::default();
     for effect in &summary.effects {
         let about = matches!(effect.root, Root::Pointee(r) if argument(r));
         match effect.slot {
             Slot::Freed if about => fate = Fate::Released,
             Slot::Escaped if about => return Fate::Kept,
-            Slot::At(_) | Slot::Every { .. } if mentions(summary, effect.value, &argument) => {
+            Slot::At(_) | Slot::Every { .. }
+                if mentions(summary, effect.value, &argument, &mut seen) =>
+            {
                 return Fate::Kept;
             }
             _ => {}
         }
     }
     match summary.value {
-        Some(v) if mentions(summary, v, &argument) => Fate::Returned,
+        Some(v) if mentions(summary, v, &argument, &mut seen) => Fate::Returned,
         _ => fate,
     }
 }
 
-/// Whether one of the values that `r` is a choice of is the argument, or points into it.
-fn mentions(summary: &Summary, r: Ref, argument: &impl Fn(Ref) -> bool) -> bool {
+/// Whether one of the values that `r` is a choice of is the argument, or points into it. Those in `seen` are known
+/// not to.
+fn mentions(
+    summary: &Summary,
+    r: Ref,
+    argument: &impl Fn(Ref) -> bool,
+    seen: &mut FxHashSet<Ref>,
+) -> bool {
     let mut work = vec![r];
     while let Some(r) = work.pop() {
         if argument(r) {
             return true;
+        }
+        if !seen.insert(r) {
+            continue;
         }
         match &summary.pool[r.0 as usize] {
             Expr::Ite { then, otherwise, .. } => work.extend([*then, *otherwise]),
