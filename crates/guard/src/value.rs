@@ -15,6 +15,9 @@ const PUSH_LIMIT: u32 = 40;
 /// Pointer choices wider than this are put in order: one condition for each alternative.
 const CHOICE_LIMIT: u32 = 24;
 
+/// Ranges of larger terms are not worked out.
+const MAX_RANGED: u32 = 16;
+
 impl Terms {
     pub fn ite(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
         if then == otherwise || cond == Self::TRUE {
@@ -312,23 +315,12 @@ impl Terms {
                 (0, (1i64 << self.bits(*value).min(62)) - 1)
             }
             Node::Cast { cast: Cast::SExt, value, .. } => self.range(*value),
-            // Sums of lengths do not wrap: no object is that large.
-            Node::Bin { op: Op::Add, lhs, rhs } if full.1 == i64::MAX && self.size(t) < 16 => {
-                match (self.range(*lhs), self.range(*rhs)) {
-                    ((a, b), (c, d)) if a >= 0 && c >= 0 => {
-                        (a.saturating_add(c), b.saturating_add(d))
-                    }
-                    _ => full,
-                }
+            Node::Ite { then, otherwise, .. } if self.size(t) < MAX_RANGED => {
+                let (a, b) = (self.range(*then), self.range(*otherwise));
+                (a.0.min(b.0), a.1.max(b.1))
             }
-            // Nor do products of counts.
-            Node::Bin { op: Op::Mul, lhs, rhs } if self.size(t) < 16 => {
-                match (self.range(*lhs), self.range(*rhs)) {
-                    ((a, _), (c, _)) if a >= 0 && c >= 0 => {
-                        (a.saturating_mul(c).min(full.1), full.1)
-                    }
-                    _ => full,
-                }
+            Node::Bin { op, lhs, rhs } if self.size(t) < MAX_RANGED => {
+                computed_range(*op, self.range(*lhs), self.range(*rhs), full)
             }
             _ => full,
         }
@@ -594,4 +586,23 @@ pub(crate) fn fold(op: Op, bits: u16, a: u64, b: u64) -> Option<u64> {
         Op::AShr if in_range => (sa >> b) as u64,
         Op::Shl | Op::LShr | Op::AShr => return None,
     })
+}
+
+/// The range of a sum, difference or product. Of what cannot be negative, it is not: sums of lengths and products of
+/// counts do not wrap, no object is that large.
+fn computed_range(op: Op, a: (i64, i64), b: (i64, i64), full: (i64, i64)) -> (i64, i64) {
+    let lengths = a.0 >= 0 && b.0 >= 0;
+    let (lo, hi) = match op {
+        Op::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
+        Op::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
+        Op::Mul if lengths => (a.0.saturating_mul(b.0), a.1.saturating_mul(b.1)),
+        _ => return full,
+    };
+    let fits = lo > i64::MIN && hi < i64::MAX && lo >= full.0 && hi <= full.1;
+    match op {
+        Op::Add if lengths && full.1 == i64::MAX => (lo, hi),
+        Op::Mul if lengths => (lo.min(full.1), hi.min(full.1)),
+        _ if fits => (lo, hi),
+        _ => full,
+    }
 }
