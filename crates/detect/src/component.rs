@@ -34,6 +34,9 @@ const ROUNDS: usize = 3;
 /// instance: few calls in them recurse.
 const ROUNDS_OF_MANY: usize = 2;
 const MANY: usize = 12;
+
+/// Components of more members than this get one round: a second one would cost more than all the rest of the program.
+const HUGE: usize = 500;
 /// What questions about one allocation site in one function may cost, and all of the function. A question costs
 /// one, and three more for each time that comparisons have to be asked about.
 const MAX_COST_PER_SITE: u64 = 48;
@@ -147,9 +150,15 @@ impl Round {
             return Some(Arc::new(Summary::opaque()));
         }
         match self.is_member(f) {
-            true => self.known.get(&f).map(|k| k.summary.clone()),
+            true => self.known.get(&f).map(|k| k.summary.clone()).or_else(|| self.unfinished()),
             false => env.summaries.get(f),
         }
+    }
+
+    /// What is said of a member whose turn has not come: in the first of several rounds, that it does not return;
+    /// in the only one, nothing.
+    fn unfinished(&self) -> Option<Arc<Summary>> {
+        (self.last && !self.first).then(|| Arc::new(Summary::opaque()))
     }
 
     /// What stands for the summary of a callee in keys; zero when there is none yet.
@@ -167,8 +176,9 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     let members = if recursive { scc.iter().copied().collect() } else { FxHashSet::default() };
     let rounds = match scc.len() {
         _ if !recursive => 1,
-        ..=MANY => ROUNDS,
-        _ => ROUNDS_OF_MANY,
+        n if n > HUGE => 1,
+        n if n > MANY => ROUNDS_OF_MANY,
+        _ => ROUNDS,
     };
     let mut round = Round { members, ..Round::default() };
     let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();

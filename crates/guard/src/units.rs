@@ -332,12 +332,10 @@ impl Units {
         let Some(bound) = self.gates[gate].bound else { return true };
         let related = &self.related[&bound.subject];
         let related: Vec<usize> = related.iter().rev().take(MAX_RELATED).copied().collect();
-        let known = related.iter().filter_map(|&g| self.known_bound(g));
-        let Some(values) = known.fold(Some(Values::of(&bound)), |values, (b, holds)| {
-            values.and_then(|v| v.narrowed(&b, holds))
-        }) else {
-            return false;
-        };
+        let mut known = related.iter().filter_map(|&g| self.known_bound(g));
+        let left =
+            known.try_fold(Values::of(&bound), |values, (b, holds)| values.narrowed(&b, holds));
+        let Some(values) = left else { return false };
         related.into_iter().all(|g| match self.known_bound(g) {
             Some(_) => true,
             None => match self.gates[g].bound.and_then(|b| values.decide(&b)) {

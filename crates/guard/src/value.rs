@@ -517,7 +517,7 @@ impl Terms {
             }
             Node::Elem { base, offset, stride: outer, index: first, area } => {
                 // Which element it is matters little once two indices meet.
-                let both = match self.size(first) + self.size(index) {
+                let both = match self.size(first).saturating_add(self.size(index)) {
                     0..=64 => self.bin(Op::Add, first, index),
                     _ => first,
                 };

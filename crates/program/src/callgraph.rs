@@ -5,12 +5,14 @@
 //! every kept definition has a `Targets`; lists are sorted and free of duplicates (the definition
 //! that `Program::resolve` prefers first); a target found by signature only is marked.
 
+mod members;
 mod signature;
 
 use crate::scc::{self, Graph};
 use crate::{FuncRef, PointsTo, Program, Target};
 use leakproof_ir::{Callee, InstId, InstKind, ValueId};
 use leakproof_models::{Effect, Library, Model};
+use members::Members;
 use rustc_hash::FxHashMap;
 use signature::Candidates;
 use smallvec::{SmallVec, smallvec};
@@ -96,6 +98,7 @@ struct Builder<'a> {
     pts: &'a dyn PointsTo,
     models: &'a Library,
     candidates: Candidates,
+    members: Members<'a>,
     /// One entry of `targets` per function called directly.
     direct: FxHashMap<FuncRef, u32>,
     out: CallGraph,
@@ -116,7 +119,8 @@ impl<'a> Builder<'a> {
             nobody: Targets::default(),
         };
         let candidates = Candidates::collect(program);
-        Builder { program, pts, models, candidates, direct: FxHashMap::default(), out }
+        let members = Members::collect(program, &candidates);
+        Builder { program, pts, models, candidates, members, direct: FxHashMap::default(), out }
     }
 
     fn add_function(&mut self, f: FuncRef) {
@@ -181,11 +185,37 @@ impl<'a> Builder<'a> {
         let set = self.pts.functions(f, pointer);
         let call = signature::Call::new(self.program, f, inst, args);
         let list = call.compatible(self.program, &set.list);
+        if let Some(list) = self.told_by_member(f, pointer, &call, &list, !set.unknown) {
+            return Targets { list, complete: !set.unknown, fallback: false };
+        }
         if !list.is_empty() {
             return Targets { list, complete: !set.unknown, fallback: false };
         }
         let guessed = self.candidates.matching(self.program, &call);
         Targets { fallback: !guessed.is_empty(), list: guessed, complete: false }
+    }
+
+    /// The targets by the member that the pointer was read from, where that says more than the points-to set: in
+    /// programs only, since a library's users fill its tables, too.
+    fn told_by_member(
+        &self,
+        f: FuncRef,
+        pointer: ValueId,
+        call: &signature::Call,
+        list: &[Target],
+        complete: bool,
+    ) -> Option<SmallVec<[Target; 1]>> {
+        if !self.program.is_closed(f.module) || (complete && list.len() <= 1) {
+            return None;
+        }
+        let held = self.members.functions(f, pointer)?;
+        let held = call.compatible(self.program, &held);
+        let both: SmallVec<[Target; 1]> =
+            held.iter().copied().filter(|t| list.contains(t)).collect();
+        match both.is_empty() {
+            false => Some(both),
+            true => (!complete).then_some(held),
+        }
     }
 
     /// Callbacks of modelled external callees.

@@ -100,6 +100,11 @@ impl Candidates {
         Candidates { defined }
     }
 
+    /// Whether the address of a function is taken somewhere.
+    pub fn contains(&self, f: FuncRef) -> bool {
+        self.defined.binary_search(&f).is_ok()
+    }
+
     /// Address-taken functions with exactly this signature; the cap keeps a guess from connecting
     /// everything with everything.
     pub fn matching(&self, program: &Program, call: &Call) -> SmallVec<[Target; 1]> {
