@@ -588,7 +588,7 @@ pub(crate) fn fold(op: Op, bits: u16, a: u64, b: u64) -> Option<u64> {
     })
 }
 
-/// The range of a sum, difference or product. Of what cannot be negative, it is not: sums of lengths and products of
+/// The range of a result by the ranges of what it is computed from. Of what cannot be negative, it is not: sums of lengths and products of
 /// counts do not wrap, no object is that large.
 fn computed_range(op: Op, a: (i64, i64), b: (i64, i64), full: (i64, i64)) -> (i64, i64) {
     let lengths = a.0 >= 0 && b.0 >= 0;
@@ -596,6 +596,11 @@ fn computed_range(op: Op, a: (i64, i64), b: (i64, i64), full: (i64, i64)) -> (i6
         Op::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
         Op::Sub => (a.0.saturating_sub(b.1), a.1.saturating_sub(b.0)),
         Op::Mul if lengths => (a.0.saturating_mul(b.0), a.1.saturating_mul(b.1)),
+        // Without a sign: whatever is divided, the quotient has room for one.
+        Op::UDiv if b.0 > 1 => return (0, full.1),
+        Op::LShr if b.0 > 0 => return (0, full.1),
+        Op::URem if b.0 > 0 => return (0, b.1 - 1),
+        Op::And if b.0 >= 0 => return (0, b.1),
         _ => return full,
     };
     let fits = lo > i64::MIN && hi < i64::MAX && lo >= full.0 && hi <= full.1;

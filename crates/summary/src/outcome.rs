@@ -21,6 +21,8 @@ const MAX_OUTCOMES: usize = 10;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
+/// Those that are about a number that callers get may be this large.
+const MAX_GIVEN: u32 = 40;
 /// What follows from larger paths is not worked out.
 pub(crate) const MAX_PATH: u32 = 3000;
 /// So many are kept of each exit until then.
@@ -436,7 +438,10 @@ impl Exec<'_> {
                 kept.push(if truth { t } else { self.terms.not(t) });
             }
         }
-        kept.retain(|&t| self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t, &given));
+        kept.retain(|&t| {
+            let most = if self.speaks_of_given(t, &given) { MAX_GIVEN } else { MAX_LITERAL };
+            self.terms.size(t) <= most && self.speaks_of_inputs(t, &given)
+        });
         kept.sort_by_key(|&t| (self.terms.size(t), t));
         kept.dedup();
         kept.truncate(MAX_INPUTS);
@@ -456,6 +461,13 @@ impl Exec<'_> {
             _ => None,
         });
         symbols.collect()
+    }
+
+    /// Whether a condition is about one of the numbers that callers get, and nothing else: one of several tokens.
+    fn speaks_of_given(&self, t: Term, given: &FxHashSet<Sym>) -> bool {
+        let size = self.terms.size(t);
+        let small = !given.is_empty() && size > MAX_LITERAL && size <= MAX_GIVEN;
+        small && self.symbols_in(t).iter().all(|s| given.contains(s))
     }
 
     fn speaks_of_inputs(&self, t: Term, given: &FxHashSet<Sym>) -> bool {
