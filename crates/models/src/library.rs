@@ -167,8 +167,7 @@ fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
     let mut good = model.outcomes.iter().filter(|o| !o.failure).peekable();
     let place = released(good.peek()?)?;
     // Not one that hands out a new object, or what the old one held.
-    let hands_out =
-        |o: &Outcome| matches!(o.returns, Returns::Object { .. } | Returns::Old(_));
+    let hands_out = |o: &Outcome| matches!(o.returns, Returns::Object { .. } | Returns::Old(_));
     let same = |o| released(o) == Some(place) && !hands_out(o);
     good.all(same).then_some(place)
 }
