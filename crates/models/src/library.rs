@@ -147,19 +147,34 @@ impl Model {
     }
 }
 
-/// The place whose object of `family` every good outcome of `model` releases, and nothing else.
+/// The place whose object of `family` every good outcome of `model` releases, and nothing else but
+/// what that object holds (`xmlFreeURI`).
 fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
-    let released = |outcome: &'m Outcome| match outcome.effects.as_slice() {
-        [Effect::Free { place, family: f }] if f == family => Some(place),
-        [Effect::Free { place, family: f }, Effect::SetNull { place: cleared }]
-            if f == family && place == cleared =>
-        {
-            Some(place)
-        }
-        _ => None,
+    let released = |outcome: &'m Outcome| {
+        let (freed, parts) = match outcome.effects.as_slice() {
+            [parts @ .., freed, Effect::SetNull { place: cleared }] => match freed {
+                Effect::Free { place, .. } if place == cleared => (freed, parts),
+                _ => return None,
+            },
+            [parts @ .., freed] => (freed, parts),
+            [] => return None,
+        };
+        let Effect::Free { place, family: f } = freed else { return None };
+        let is_part =
+            |e: &Effect| matches!(e, Effect::Free { place: part, .. } if is_inside(part, place));
+        (f == family && parts.iter().all(is_part)).then_some(place)
     };
     let mut good = model.outcomes.iter().filter(|o| !o.failure).peekable();
     let place = released(good.peek()?)?;
-    let same = |o| released(o) == Some(place) && !matches!(o.returns, Returns::Object { .. });
+    // Not one that hands out a new object, or what the old one held.
+    let hands_out = |o: &Outcome| matches!(o.returns, Returns::Object { .. } | Returns::Old(_));
+    let same = |o| released(o) == Some(place) && !hands_out(o);
     good.all(same).then_some(place)
+}
+
+/// Whether `part` is a place in what `whole` points to.
+fn is_inside(part: &Place, whole: &Place) -> bool {
+    part.root == whole.root
+        && part.derefs.len() > whole.derefs.len()
+        && part.derefs.starts_with(&whole.derefs)
 }

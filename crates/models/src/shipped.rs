@@ -39,4 +39,5 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "lib/data.model",
     "lib/display.model",
     "lib/netlink.model",
+    "lib/alsa.model",
 ];

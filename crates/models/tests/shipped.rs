@@ -155,6 +155,10 @@ fn the_preferred_deallocator_is_the_obvious_one() {
     assert_eq!(preferred("addrinfo"), Some("freeaddrinfo"));
     assert_eq!(preferred("openssl.bio"), Some("BIO_free"));
     assert_eq!(preferred("glib.list"), Some("g_list_free"));
+    // Their parts go with them.
+    assert_eq!(preferred("libxml2.uri"), Some("xmlFreeURI"));
+    assert_eq!(preferred("libxml2.doc"), Some("xmlFreeDoc"));
+    assert_eq!(preferred("libxml2"), Some("xmlFree"));
 }
 
 #[test]
