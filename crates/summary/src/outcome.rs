@@ -15,9 +15,12 @@ use crate::way::Way;
 use leakproof_guard::{Base, Cmp, Node, Sym, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
 
 /// More outcomes than this are not told apart.
 const MAX_OUTCOMES: usize = 10;
+/// How much more a difference in objects that are near to callers counts than one in others.
+const NEAR: usize = 4;
 /// What callers are told about when an outcome happens: so many conditions of at most this size.
 const MAX_LITERALS: usize = 8;
 const MAX_LITERAL: u32 = 10;
@@ -269,7 +272,19 @@ impl Exec<'_> {
     fn distance(&self, a: &Outcome, b: &Outcome) -> usize {
         let opposed =
             a.inputs.iter().filter(|&&x| b.inputs.iter().any(|&y| self.terms.complementary(x, y)));
-        differing_sorted(&a.key.1, &b.key.1) + differing(&a.answers, &b.answers) + opposed.count()
+        let facts: usize =
+            differing_sorted(&a.key.1, &b.key.1).map(|(cell, _)| self.weight(cell)).sum();
+        facts + differing(&a.answers, &b.answers) + opposed.count()
+    }
+
+    /// What became of objects that callers get, or handed in themselves, matters more than what became of others that
+    /// these lead to.
+    fn weight(&self, (base, _): Cell) -> usize {
+        let near = match self.terms.as_pointee(base) {
+            Some(pointer) => self.pointer_depth(pointer) == Some(0),
+            None => true,
+        };
+        if near { NEAR } else { 1 }
     }
 
     fn outcome(&mut self, way: Way) -> Outcome {
@@ -485,16 +500,26 @@ impl Exec<'_> {
     }
 }
 
-/// How many items of two sorted lists, in which nothing is twice, only one of them has.
-fn differing_sorted<T: Ord>(a: &[T], b: &[T]) -> usize {
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        let order = x.cmp(y);
-        i += usize::from(order.is_le());
-        j += usize::from(order.is_ge());
-        shared += usize::from(order.is_eq());
-    }
-    a.len() + b.len() - 2 * shared
+/// The items of two sorted lists, in which nothing is twice, that only one of them has.
+fn differing_sorted<T: Ord + Copy>(a: &[T], b: &[T]) -> impl Iterator<Item = T> {
+    let (mut i, mut j) = (0, 0);
+    std::iter::from_fn(move || {
+        loop {
+            let order = match (a.get(i), b.get(j)) {
+                (Some(x), Some(y)) => x.cmp(y),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return None,
+            };
+            i += usize::from(order.is_le());
+            j += usize::from(order.is_ge());
+            match order {
+                Ordering::Less => return Some(a[i - 1]),
+                Ordering::Greater => return Some(b[j - 1]),
+                Ordering::Equal => {}
+            }
+        }
+    })
 }
 
 fn differing<T: PartialEq>(a: &[T], b: &[T]) -> usize {
