@@ -14,6 +14,20 @@ fn diagnostics_on_source() {
     insta::assert_snapshot!(text(&report, &sources, TextOptions::default()));
 }
 
+/// A variable that is null by then does not "still hold" anything.
+#[test]
+fn a_variable_that_holds_nothing_is_not_said_to() {
+    let (mut report, sources) = jobs();
+    let forgotten = report.leaks.iter_mut().find(|f| f.variable == "copy").unwrap();
+    forgotten.held_by = Some("names[]".into());
+    let shown = text(&report, &sources, TextOptions::default());
+    assert!(shown.contains("is forgotten when `queue_rename` returns; `names[]` held it last\n"));
+    let forgotten = report.leaks.iter_mut().find(|f| f.variable == "copy").unwrap();
+    forgotten.held_by = Some(String::new());
+    let shown = text(&report, &sources, TextOptions::default());
+    assert!(shown.contains("is forgotten when `queue_rename` returns; `copy` may have held it\n"));
+}
+
 /// One object that is forgotten at several returns.
 #[test]
 fn the_leak_points_of_one_object_are_listed() {
