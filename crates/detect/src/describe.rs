@@ -1,13 +1,21 @@
 //! Names for readers: variables, access paths, conditions, positions.
 
+mod literal;
+mod part;
+
 use leakproof_findings::{AllocSite, Event, Location, PathStep};
-use leakproof_guard::{Base, Cast, Cmp, Node, Op, Term, sign_extend};
-use leakproof_ir::{InstKind, Module, SourceType, TypeId};
+use leakproof_guard::{Base, Node, Term};
+use leakproof_ir::{Inst, InstKind, Module, SourceType, Ty, TypeId, Var};
 use leakproof_program::Program;
-use leakproof_summary::{BaseKind, Exec, Place, Site, Slot, SymKind, What};
+use leakproof_summary::{BaseKind, Exec, Origin, Place, Site, Slot, SymKind, What};
+
+pub use literal::Literal;
 
 pub struct Describe<'a> {
     program: &'a Program,
+    /// Names say exactly which part is meant, or there is none: for conditions. The names of variables are a part
+    /// of the identity of findings and stay as short as they are.
+    exact: bool,
 }
 
 /// A name together with the source type of what it names.
@@ -20,7 +28,11 @@ struct Named {
 
 impl<'a> Describe<'a> {
     pub fn new(program: &'a Program) -> Self {
-        Self { program }
+        Self { program, exact: false }
+    }
+
+    fn exact(&self) -> Self {
+        Self { program: self.program, exact: true }
     }
 
     pub fn location(&self, at: Place) -> Location {
@@ -59,7 +71,7 @@ impl<'a> Describe<'a> {
             }
             _ => self.variable_pointing_to(exec, base).or_else(|| self.base(exec, base, 0)),
         };
-        named.map(|n| self.with_field(exec, n, slot).text).unwrap_or_default()
+        named.and_then(|n| self.with_field(exec, n, slot, 0)).map(|n| n.text).unwrap_or_default()
     }
 
     /// The variable that points to a struct which the function was given or found somewhere: `entry` says more
@@ -74,10 +86,13 @@ impl<'a> Describe<'a> {
         let Some((base, at, start)) = nearest_holder(exec, owner, slot) else {
             return String::new();
         };
-        let Some(named) = self.base(exec, base, 0) else { return String::new() };
-        let pointer = self.with_field(exec, named, at);
+        let named = self.base(exec, base, 0);
+        let Some(pointer) = named.and_then(|n| self.with_field(exec, n, at, 64)) else {
+            return String::new();
+        };
         let pointee = Named { ty: self.pointee_type(exec, pointer.ty), object: false, ..pointer };
-        self.with_field(exec, pointee, from(start, slot)).text
+        let part = self.with_field(exec, pointee, from(start, slot), 0);
+        part.map(|n| n.text).unwrap_or_default()
     }
 
     fn module<'e>(&self, exec: &'e Exec<'_>) -> &'e Module {
@@ -120,30 +135,38 @@ impl<'a> Describe<'a> {
         let Node::Sym(s) = exec.terms.node(t) else { return None };
         match &exec.sym_kinds[s.0 as usize] {
             SymKind::Arg(i) => {
-                let param = exec.function.params.get(*i as usize)?;
-                (!param.name.is_empty()).then(|| Named {
-                    text: param.name.clone(),
-                    ty: param.ty,
-                    object: true,
-                })
+                let typed = if self.exact && depth > 0 { typed_variable(exec, *i) } else { None };
+                let (text, ty) = typed.or_else(|| parameter(exec, *i))?;
+                Some(Named { text, ty, object: true })
             }
             SymKind::Init { base, slot, .. } => {
                 let owner = self.base(exec, *base, depth + 1)?;
-                Some(self.with_field(exec, owner, *slot))
+                self.with_field(exec, owner, *slot, exec.terms.bits(t))
             }
             SymKind::Opaque(o) if o.what == What::Result && !o.name.is_empty() => {
-                Some(Named { text: format!("{}()", o.name), ty: None, object: true })
+                // What is behind a result has the type of the variable that holds it.
+                let holder = if self.exact && depth > 0 { variable_given(exec, o) } else { None };
+                Some(match holder {
+                    Some(v) => Named { text: v.name.clone(), ty: v.ty, object: true },
+                    None => Named { text: format!("{}()", o.name), ty: None, object: true },
+                })
+            }
+            SymKind::Opaque(o) if self.exact && is_errno(o) => {
+                Some(Named { text: "errno".to_owned(), ty: None, object: true })
             }
             SymKind::Opaque(_) => None,
         }
     }
 
-    fn with_field(&self, exec: &Exec<'_>, owner: Named, slot: Slot) -> Named {
+    fn with_field(&self, exec: &Exec<'_>, owner: Named, slot: Slot, bits: u16) -> Option<Named> {
+        if self.exact {
+            return exact_part(exec, owner, slot, bits);
+        }
         let Slot::At(offset) = slot else {
-            return Named { text: format!("{}[]", owner.text), ty: None, object: true };
+            return Some(Named { text: format!("{}[]", owner.text), ty: None, object: true });
         };
         let separator = if owner.object { "." } else { "->" };
-        match owner.ty.and_then(|t| field(exec.module, t, offset)) {
+        Some(match owner.ty.and_then(|t| field(exec.module, t, offset)) {
             Some((name, ty)) if !name.is_empty() => Named {
                 text: format!("{}{separator}{name}", owner.text),
                 ty: Some(ty),
@@ -154,7 +177,7 @@ impl<'a> Describe<'a> {
                 Named { text: format!("*{}", owner.text), ty: owner.ty, object: true }
             }
             _ => Named { text: owner.text, ty: None, object: true },
-        }
+        })
     }
 
     fn pointee_type(&self, exec: &Exec<'_>, ty: Option<TypeId>) -> Option<TypeId> {
@@ -164,93 +187,153 @@ impl<'a> Describe<'a> {
             _ => None,
         }
     }
+}
 
-    /// A literal in source terms; `None` when it has no name.
-    pub fn condition(&self, exec: &Exec<'_>, t: Term) -> Option<String> {
-        match exec.terms.node(t) {
-            Node::Not(inner) => match exec.terms.node(*inner) {
-                Node::Cmp { cmp, lhs, rhs } => self.comparison(exec, *cmp, *lhs, *rhs, true),
-                Node::Sym(s) => self.flag(exec, *s, false),
-                _ => None,
-            },
-            Node::Cmp { cmp, lhs, rhs } => self.comparison(exec, *cmp, *lhs, *rhs, false),
-            Node::Sym(s) => self.flag(exec, *s, true),
-            _ => None,
+/// The name and type of a parameter. A `bool` comes as one bit and is widened before its variable gets it.
+fn parameter(exec: &Exec<'_>, index: u32) -> Option<(String, Option<TypeId>)> {
+    let param = exec.function.params.get(index as usize)?;
+    if !param.name.is_empty() {
+        return Some((param.name.clone(), param.ty));
+    }
+    let widened = exec.body.insts.iter().find_map(|(_, inst)| match inst.kind {
+        InstKind::Cast { value, .. } if value == param.value => inst.result,
+        _ => None,
+    });
+    let variable = exec.body.variable_of(widened?)?;
+    (!variable.name.is_empty()).then(|| (variable.name.clone(), variable.ty))
+}
+
+/// The variable that gives a `void *` parameter its type: `struct item *item = data`.
+fn typed_variable(exec: &Exec<'_>, index: u32) -> Option<(String, Option<TypeId>)> {
+    let param = exec.function.params.get(index as usize)?;
+    if !points_to_void(exec.module, param.ty?) {
+        return None;
+    }
+    exec.body.insts.iter().find_map(|(_, inst)| match inst.kind {
+        InstKind::VarSet { var, value } if value == param.value => {
+            let var = &exec.body.vars[var];
+            let typed = var.ty.is_some_and(|ty| !points_to_void(exec.module, ty));
+            typed.then(|| (var.name.clone(), var.ty))
         }
-    }
+        _ => None,
+    })
+}
 
-    fn flag(&self, exec: &Exec<'_>, s: leakproof_guard::Sym, value: bool) -> Option<String> {
-        match &exec.sym_kinds[s.0 as usize] {
-            SymKind::Opaque(o) if o.what == What::Failure => {
-                let verb = if value { "fails" } else { "succeeds" };
-                Some(format!("{}() {verb}", o.name))
-            }
-            SymKind::Opaque(o) if o.what == What::Result && !o.name.is_empty() => {
-                let verb = if value { "finds a match" } else { "finds nothing" };
-                Some(format!("{}() {verb}", o.name))
-            }
-            SymKind::Arg(i) => {
-                let name = &exec.function.params.get(*i as usize)?.name;
-                Some(if value { name.clone() } else { format!("!{name}") })
-            }
-            _ => None,
+fn points_to_void(module: &Module, ty: TypeId) -> bool {
+    match module.types.get(ty) {
+        Some(SourceType::Pointer { to }) => is_void(module, *to),
+        Some(SourceType::Const { of }) => points_to_void(module, *of),
+        _ => false,
+    }
+}
+
+fn is_void(module: &Module, ty: TypeId) -> bool {
+    match module.types.get(ty) {
+        Some(SourceType::Void) => true,
+        Some(SourceType::Const { of }) => is_void(module, *of),
+        _ => false,
+    }
+}
+
+/// The call that a symbol comes from, when it is in the function at hand.
+fn call_of<'e>(exec: &'e Exec<'_>, origin: &Origin) -> Option<&'e Inst> {
+    let is_it =
+        |inst: &&Inst| inst.loc == origin.at.loc && matches!(inst.kind, InstKind::Call { .. });
+    let here = origin.at.func == exec.me && origin.at.loc.is_known();
+    if here { exec.body.insts.iter().map(|(_, inst)| inst).find(is_it) } else { None }
+}
+
+/// The variable that a result was given to.
+fn variable_given<'e>(exec: &'e Exec<'_>, origin: &Origin) -> Option<&'e Var> {
+    exec.body.variable_of(call_of(exec, origin)?.result?)
+}
+
+/// Whether a symbol is the answer of a call that yields a truth value.
+fn is_truth_value(exec: &Exec<'_>, origin: &Origin) -> bool {
+    let result = call_of(exec, origin).and_then(|call| call.result);
+    result.is_some_and(|v| exec.function.values[v].ty == Ty::Int(1))
+}
+
+/// Functions that yield the address of `errno`.
+const ERRNO: [&str; 3] = ["__errno_location", "__error", "___errno"];
+
+/// Whether a symbol is what `errno` is at some moment.
+fn is_errno(origin: &Origin) -> bool {
+    origin.what == What::Input && ERRNO.contains(&&*origin.name)
+}
+
+/// A part of an object by its exact name.
+fn exact_part(exec: &Exec<'_>, owner: Named, slot: Slot, bits: u16) -> Option<Named> {
+    let module = exec.module;
+    if owner.ty.is_some_and(|ty| part::is_argument_list(module, ty)) {
+        return None;
+    }
+    let behind_call =
+        owner.text.strip_suffix("()").filter(|_| slot == Slot::At(0) && !owner.object);
+    if behind_call.is_some_and(|name| ERRNO.contains(&name)) {
+        return Some(Named { text: "errno".to_owned(), ty: None, object: true });
+    }
+    let (offset, every) = match slot {
+        Slot::At(offset) => (offset, false),
+        Slot::Every(elements) => (elements.first(), true),
+        _ => return None,
+    };
+    let Some(ty) = owner.ty else { return untyped_part(owner, offset, every) };
+    let (index, offset) = match part::size(module, ty) {
+        Some(size) if !owner.object && size > 0 && part::stands_in_rows(module, ty) => {
+            (offset.div_euclid(size), offset.rem_euclid(size))
         }
-    }
+        _ => (0, offset),
+    };
+    let (suffix, ty) = part::part(module, ty, offset, bits)?;
+    let text = with_suffix(&owner, index, &suffix);
+    let text = if every { any_element(&text, &owner)? } else { text };
+    Some(Named { text, ty: Some(ty), object: true })
+}
 
-    fn comparison(
-        &self,
-        exec: &Exec<'_>,
-        cmp: Cmp,
-        lhs: Term,
-        rhs: Term,
-        negated: bool,
-    ) -> Option<String> {
-        // Constants read better on the right.
-        let swap = exec.terms.as_int(lhs).is_some();
-        let (a, b) = if swap { (rhs, lhs) } else { (lhs, rhs) };
-        let symbol = match (cmp, negated, swap) {
-            (Cmp::Eq, false, _) => "==",
-            (Cmp::Eq, true, _) => "!=",
-            (Cmp::ULt | Cmp::SLt, false, false) | (Cmp::ULe | Cmp::SLe, true, true) => "<",
-            (Cmp::ULe | Cmp::SLe, false, false) | (Cmp::ULt | Cmp::SLt, true, true) => "<=",
-            (Cmp::ULt | Cmp::SLt, true, false) | (Cmp::ULe | Cmp::SLe, false, true) => ">=",
-            (Cmp::ULe | Cmp::SLe, true, false) | (Cmp::ULt | Cmp::SLt, false, true) => ">",
-        };
-        let left = self.value(exec, a, false)?;
-        let right = self.value(exec, b, self.is_pointer(exec, a))?;
-        Some(format!("{left} {symbol} {right}"))
-    }
+/// Of an object of unknown type only the start has a name.
+fn untyped_part(owner: Named, offset: i64, every: bool) -> Option<Named> {
+    let text = match (every, offset, owner.object) {
+        (true, ..) => format!("{}[]", owner.text),
+        (false, 0, true) => owner.text,
+        (false, 0, false) => format!("*{}", owner.text),
+        _ => return None,
+    };
+    Some(Named { text, ty: None, object: true })
+}
 
-    fn is_pointer(&self, exec: &Exec<'_>, t: Term) -> bool {
-        exec.terms.bits(t) == 64
-            && self.pointer(exec, t, 0).and_then(|n| n.ty).is_some_and(|ty| {
-                matches!(self.module(exec).types.get(ty), Some(SourceType::Pointer { .. }))
-            })
+fn with_suffix(owner: &Named, index: i64, suffix: &str) -> String {
+    let name = &owner.text;
+    match (owner.object, index, suffix.strip_prefix('.')) {
+        (true, ..) => format!("{name}{suffix}"),
+        (false, 0, Some(field)) => format!("{name}->{field}"),
+        (false, 0, None) if suffix.is_empty() => format!("*{name}"),
+        (false, 0, None) => format!("(*{name}){suffix}"),
+        (false, ..) => format!("{name}[{index}]{suffix}"),
     }
+}
 
-    fn value(&self, exec: &Exec<'_>, t: Term, pointer: bool) -> Option<String> {
-        match exec.terms.node(t) {
-            Node::Int { value: 0, .. } if pointer => Some("NULL".to_owned()),
-            Node::Int { bits, value } => Some(sign_extend(*bits, *value).to_string()),
-            Node::Sym(_) => self.pointer(exec, t, 0).map(|n| n.text),
-            Node::Cast { cast: Cast::ZExt | Cast::SExt | Cast::Trunc, value, .. } => {
-                self.value(exec, *value, pointer)
-            }
-            Node::Bin { op, lhs, rhs } => {
-                let symbol = match op {
-                    Op::Add => "+",
-                    Op::Sub => "-",
-                    Op::Mul => "*",
-                    Op::And => "&",
-                    Op::Or => "|",
-                    _ => return None,
-                };
-                let (a, b) = (self.value(exec, *lhs, false)?, self.value(exec, *rhs, false)?);
-                Some(format!("({a} {symbol} {b})"))
-            }
-            _ => None,
-        }
+/// The name of one element for that of any: `set[]` for `set[0]`, `rows[].name` for `rows->name`.
+fn any_element(text: &str, owner: &Named) -> Option<String> {
+    let own = &owner.text;
+    if let Some(rest) = text.strip_prefix('*') {
+        return Some(format!("{rest}[]"));
     }
+    let suffix = text.strip_prefix(own.as_str())?;
+    if let Some(field) = suffix.strip_prefix("->") {
+        // The elements of an array inside the struct, or the structs themselves.
+        return Some(match suffix.rfind('[') {
+            Some(at) => format!("{own}{}", without_index(suffix, at)),
+            None => format!("{own}[].{field}"),
+        });
+    }
+    let at = suffix.rfind('[')?;
+    Some(format!("{own}{}", without_index(suffix, at)))
+}
+
+fn without_index(text: &str, at: usize) -> String {
+    let end = text[at..].find(']').map_or(text.len(), |n| at + n);
+    format!("{}{}", &text[..=at], &text[end..])
 }
 
 /// The path of field names from a struct type to an offset, and the field's type.

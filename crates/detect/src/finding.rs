@@ -4,7 +4,7 @@ use crate::describe::Describe;
 use crate::named;
 use crate::path;
 use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
-use leakproof_guard::{Assignment, Base, Term, base_address, evaluate};
+use leakproof_guard::{Assignment, Base, Sym, Term, base_address, evaluate};
 use leakproof_program::Program;
 use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot, Stored};
 use rustc_hash::FxHashMap;
@@ -34,14 +34,38 @@ impl<'m> Replay<'m> {
         if !exec.terms.has_addr(t) || !exec.all_bases(t).contains(&base) {
             return false;
         }
-        let v = self.value(exec, t);
-        v.wrapping_sub(base_address(base)) < 1 << 24 || exec.holds_any(t)
+        self.surely_refers(exec, t, base) || exec.holds_any(t)
+    }
+
+    /// Whether a condition that holds would not if this symbol were zero.
+    pub fn hangs_on(&mut self, exec: &Exec<'_>, condition: Term, sym: Sym) -> bool {
+        let mut other = self.model.clone();
+        other.syms.insert(sym, 0);
+        self.holds(exec, condition) && !Replay::new(&other).holds(exec, condition)
+    }
+
+    /// Whether a value is an address in the object at `base`, and not merely one of several that may be.
+    fn surely_refers(&mut self, exec: &Exec<'_>, t: Term, base: Base) -> bool {
+        self.value(exec, t).wrapping_sub(base_address(base)) < 1 << 24
     }
 
     pub fn on_path(&mut self, exec: &mut Exec<'_>, pc: leakproof_summary::Pc) -> bool {
         let formula = exec.pcs.formula(&mut exec.terms, pc);
         self.holds(exec, formula)
     }
+}
+
+/// How an object ends: where, and who referred to it last.
+pub struct End {
+    pub kind: Kind,
+    pub cell: Option<(Base, Slot)>,
+    pub point: Place,
+    /// The drop that took the last reference away.
+    pub drop: Option<usize>,
+    /// The cell is not known to refer to the object at the end.
+    pub unheld: bool,
+    /// Then: the cell that did so last.
+    pub keeper: Option<(Base, Slot)>,
 }
 
 /// The finding, or nothing when the blame falls on a place without a source position, or on a library's header.
@@ -53,44 +77,30 @@ pub fn build(
 ) -> Option<Finding> {
     let mut replay = Replay::new(model);
     let object = exec.objects[candidate.object.0 as usize].clone();
-    let exit_loc = exec.exits[candidate.exit].loc;
-    let holder = last_holder(exec, candidate, object.base, &mut replay);
-    let (kind, cell, point) = match holder {
-        Some(cell) => (Kind::Forgotten, Some(cell), exec.place(exit_loc)),
-        None => match last_drop(exec, object.base, &mut replay) {
-            Some((holder, at)) => (Kind::Lost, Some(holder), at),
-            // It was put somewhere and nothing took it from there: what became of it is out of
-            // sight, not lost.
-            None if is_stored(exec, object.base, &mut replay) => return None,
-            None if model.is_empty() => {
-                let may_hold = possible_holder(exec, candidate, object.base);
-                (Kind::Forgotten, may_hold, exec.place(exit_loc))
-            }
-            None => match possible_drop(exec, object.base) {
-                Some((holder, at)) => (Kind::Lost, Some(holder), at),
-                None => (Kind::Lost, incoming_cell(exec, candidate), object.trace[0].at),
-            },
-        },
-    };
+    let end = end_of(exec, candidate, &mut replay)?;
+    let point = end.point;
     if program.module(point.func.module).is_in_library(point.loc) {
         return None;
     }
     let describe = Describe::new(program);
     let elsewhere = (point.func != exec.me).then(|| named::written_at(program, point)).flatten();
-    let variable = elsewhere.or_else(|| cell.map(|c| describe.cell(exec, c))).unwrap_or_default();
+    let named = || end.cell.map(|c| describe.cell(exec, c));
+    let variable = elsewhere.or_else(named).unwrap_or_default();
+    let keeper = end.keeper.map(|c| describe.cell(exec, c)).unwrap_or_default();
     let sites = sites_from(&object.trace, point);
     let evidence = if object.assumed { Evidence::Assumed } else { Evidence::Feasible };
     let alloc_trace: Vec<AllocSite> = sites.iter().map(|s| describe.site(s)).collect();
     let leak = describe.location(point);
-    let condition = path::condition(&describe, exec, candidate, &mut replay);
-    let path = path::steps(&describe, exec, candidate, point, kind, &variable, &mut replay);
+    let condition = path::condition(&describe, exec, candidate, &end, &mut replay);
+    let path = path::steps(&describe, exec, candidate, &end, &variable, &mut replay);
     if leak.line == 0 && alloc_trace[0].line == 0 {
         return None;
     }
     Some(Finding {
-        kind,
+        kind: end.kind,
         family: object.family.to_string(),
         function: leak.function.clone(),
+        held_by: end.unheld.then_some(keeper),
         variable,
         evidence,
         alloc: alloc_trace[0].clone(),
@@ -100,6 +110,80 @@ pub fn build(
         condition,
         ..Finding::default()
     })
+}
+
+/// Where the object ends; nowhere that is known when it was put somewhere out of sight.
+fn end_of(exec: &mut Exec<'_>, candidate: &Candidate, replay: &mut Replay<'_>) -> Option<End> {
+    let base = exec.objects[candidate.object.0 as usize].base;
+    let exit = exec.place(exec.exits[candidate.exit].loc);
+    if let Some((cell, value)) = last_holder(exec, candidate, base, replay) {
+        let unheld = !is_array(cell) && !replay.surely_refers(exec, value, base);
+        let keeper = if unheld { keeper(exec, candidate, cell, replay) } else { None };
+        return Some(End { keeper, ..forgotten(Some(cell), exit, unheld) });
+    }
+    if let Some(drop) = last_drop(exec, base, replay) {
+        return Some(lost_by(exec, drop));
+    }
+    // It was put somewhere and nothing took it from there: what became of it is out of sight, not
+    // lost.
+    if is_stored(exec, base, replay) {
+        return None;
+    }
+    if replay.model.is_empty() {
+        return Some(forgotten(possible_holder(exec, candidate, base), exit, true));
+    }
+    Some(match possible_drop(exec, base) {
+        Some(drop) => lost_by(exec, drop),
+        None => End {
+            kind: Kind::Lost,
+            cell: incoming_cell(exec, candidate),
+            point: exec.objects[candidate.object.0 as usize].trace[0].at,
+            drop: None,
+            unheld: false,
+            keeper: None,
+        },
+    })
+}
+
+fn forgotten(cell: Option<(Base, Slot)>, point: Place, unheld: bool) -> End {
+    End { kind: Kind::Forgotten, cell, point, drop: None, unheld, keeper: None }
+}
+
+fn lost_by(exec: &Exec<'_>, drop: usize) -> End {
+    let Drop { holder, at, .. } = exec.drops[drop];
+    let (kind, cell) = (Kind::Lost, Some(holder));
+    End { kind, cell, point: at, drop: Some(drop), unheld: false, keeper: None }
+}
+
+/// The reference that really held the object last: another local that does, else one that was taken away.
+fn keeper(
+    exec: &mut Exec<'_>,
+    candidate: &Candidate,
+    cell: (Base, Slot),
+    replay: &mut Replay<'_>,
+) -> Option<(Base, Slot)> {
+    let base = exec.objects[candidate.object.0 as usize].base;
+    let state = exec.exits[candidate.exit].state.clone();
+    for (&other, &value) in &state.mem {
+        let local = matches!(exec.kind(other.0), BaseKind::Var(_) | BaseKind::Slot(_));
+        if local
+            && other != cell
+            && other.1.is_contents()
+            && replay.refers(exec, value, base)
+            && (is_array(other) || replay.surely_refers(exec, value, base))
+        {
+            return Some(other);
+        }
+    }
+    let drop = last_drop(exec, base, replay)?;
+    let Drop { holder, old, .. } = exec.drops[drop];
+    replay.surely_refers(exec, old, base).then_some(holder)
+}
+
+/// Whether a cell stands for all elements of an array: some one of them holds what it holds, and which one no
+/// model tells.
+fn is_array((_, slot): (Base, Slot)) -> bool {
+    !matches!(slot, Slot::At(_))
 }
 
 /// Whether the object's address was stored on the path elsewhere than in itself.
@@ -124,16 +208,16 @@ fn incoming_cell(exec: &Exec<'_>, candidate: &Candidate) -> Option<(Base, Slot)>
     exec.resized.iter().find(|r| r.object == candidate.object).map(|r| r.cell)
 }
 
-/// A local that still refers to the object at the exit; variables before stack slots and what a
-/// constructor leaves unfinished.
+/// A local that still refers to the object at the exit, and what it holds; variables before stack slots and what
+/// a constructor leaves unfinished.
 fn last_holder(
     exec: &mut Exec<'_>,
     candidate: &Candidate,
     base: Base,
     replay: &mut Replay<'_>,
-) -> Option<(Base, Slot)> {
+) -> Option<((Base, Slot), Term)> {
     let state = exec.exits[candidate.exit].state.clone();
-    let mut found = None;
+    let mut found: Option<(u8, (Base, Slot), Term)> = None;
     for (&cell, &value) in &state.mem {
         let rank = match exec.kind(cell.0) {
             BaseKind::Var(_) => 2,
@@ -142,13 +226,13 @@ fn last_holder(
             _ => continue,
         };
         if cell.1.is_contents()
-            && found.is_none_or(|(r, _)| rank > r)
+            && found.is_none_or(|(r, ..)| rank > r)
             && replay.refers(exec, value, base)
         {
-            found = Some((rank, cell));
+            found = Some((rank, cell, value));
         }
     }
-    found.map(|(_, cell)| cell)
+    found.map(|(_, cell, value)| (cell, value))
 }
 
 /// A variable that may refer to the object at the exit, when the solver gave up without any values.
@@ -170,29 +254,23 @@ pub fn is_drop_of(exec: &mut Exec<'_>, i: usize, base: Base, replay: &mut Replay
 
 /// The last reference that went away on the path. A pointer to constant data only borrows: the last one by which
 /// the object could have been released counts, as long as there was one.
-fn last_drop(
-    exec: &mut Exec<'_>,
-    base: Base,
-    replay: &mut Replay<'_>,
-) -> Option<((Base, Slot), Place)> {
+fn last_drop(exec: &mut Exec<'_>, base: Base, replay: &mut Replay<'_>) -> Option<usize> {
     let mut borrower = None;
     for i in (0..exec.drops.len()).rev() {
         if is_drop_of(exec, i, base, replay) {
-            let (holder, at) = (exec.drops[i].holder, exec.drops[i].at);
-            if !is_borrower(exec, holder) {
-                return Some((holder, at));
+            if !is_borrower(exec, exec.drops[i].holder) {
+                return Some(i);
             }
-            borrower = borrower.or(Some((holder, at)));
+            borrower = borrower.or(Some(i));
         }
     }
     borrower
 }
 
 /// The last drop of what may have been a reference to the object, where the solver's values decide on none.
-fn possible_drop(exec: &mut Exec<'_>, base: Base) -> Option<((Base, Slot), Place)> {
+fn possible_drop(exec: &mut Exec<'_>, base: Base) -> Option<usize> {
     let mut last_first = (0..exec.drops.len()).rev();
-    let i = last_first.find(|&i| exec.all_bases(exec.drops[i].old).contains(&base))?;
-    Some((exec.drops[i].holder, exec.drops[i].at))
+    last_first.find(|&i| exec.all_bases(exec.drops[i].old).contains(&base))
 }
 
 /// Whether a cell is a variable declared as a pointer to constant data.

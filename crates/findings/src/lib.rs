@@ -54,6 +54,10 @@ pub struct Finding {
     pub function: String,
     /// The variable or access path that held the last reference (`p`, `queue.buf`); may be empty.
     pub variable: String,
+    /// Of a forgotten object to which `variable` is not known to refer any more when the function
+    /// returns: what referred to it last, empty when that is not known either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
     pub evidence: Evidence,
     /// The allocation as seen from `function`: the call that yields the object.
     pub alloc: AllocSite,

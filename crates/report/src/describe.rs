@@ -32,12 +32,24 @@ pub fn headline(finding: &Finding) -> String {
         (Kind::Forgotten, true) => {
             format!("{what} is forgotten: still held when `{}` returns", finding.function)
         }
-        (Kind::Forgotten, false) => {
-            let function = &finding.function;
-            format!("{what} is forgotten; `{variable}` still holds it when `{function}` returns")
-        }
+        (Kind::Forgotten, false) => forgotten(finding, &what),
         (Kind::DoubleFree, _) => format!("{what} is released twice"),
         (Kind::UseAfterFree, _) => format!("{what} is used after its release"),
+    }
+}
+
+fn forgotten(finding: &Finding, what: &str) -> String {
+    let (function, variable) = (&finding.function, &finding.variable);
+    match finding.held_by.as_deref() {
+        None => {
+            format!("{what} is forgotten; `{variable}` still holds it when `{function}` returns")
+        }
+        Some("") => {
+            format!("{what} is forgotten when `{function}` returns; `{variable}` may have held it")
+        }
+        Some(last) => {
+            format!("{what} is forgotten when `{function}` returns; `{last}` held it last")
+        }
     }
 }
 

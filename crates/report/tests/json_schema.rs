@@ -31,6 +31,7 @@ fn complete() -> Report {
     let suppressed = report.leaks.pop().unwrap();
     report.stats.limited = report.skipped.clone();
     report.leaks[0].resource = true;
+    report.leaks[0].held_by = Some("queue.first".into());
     report.leaks[0].validation = Some(Validation {
         reason: "a run reaches the leak".into(),
         cause: Some("infeasible-path".into()),

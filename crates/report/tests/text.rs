@@ -4,7 +4,7 @@ mod common;
 mod poison;
 
 use common::jobs;
-use leakproof_findings::{Finding, Report, SourceStamp, Sources, Triage};
+use leakproof_findings::{Evidence, Finding, Kind, Report, SourceStamp, Sources, Triage};
 use leakproof_report::{TextOptions, explain, json, read_json, text};
 use poison::poisoned;
 
@@ -12,6 +12,40 @@ use poison::poisoned;
 fn diagnostics_on_source() {
     let (report, sources) = jobs();
     insta::assert_snapshot!(text(&report, &sources, TextOptions::default()));
+}
+
+/// A variable that is null by then does not "still hold" anything.
+#[test]
+fn a_variable_that_holds_nothing_is_not_said_to() {
+    let (mut report, sources) = jobs();
+    let forgotten = report.leaks.iter_mut().find(|f| f.variable == "copy").unwrap();
+    forgotten.held_by = Some("names[]".into());
+    let shown = text(&report, &sources, TextOptions::default());
+    assert!(shown.contains("is forgotten when `queue_rename` returns; `names[]` held it last\n"));
+    let forgotten = report.leaks.iter_mut().find(|f| f.variable == "copy").unwrap();
+    forgotten.held_by = Some(String::new());
+    let shown = text(&report, &sources, TextOptions::default());
+    assert!(shown.contains("is forgotten when `queue_rename` returns; `copy` may have held it\n"));
+}
+
+/// One object that is forgotten at several returns.
+#[test]
+fn the_leak_points_of_one_object_are_listed() {
+    let (mut report, sources) = jobs();
+    let first = report.leaks[2].clone();
+    report.leaks = vec![first.clone(); 4];
+    report.leaks[1].leak.line = 46;
+    report.leaks[1].condition = "n > 3".into();
+    report.leaks[1].evidence = Evidence::Assumed;
+    report.leaks[2].leak.line = 50;
+    report.leaks[2].condition = String::new();
+    report.leaks[2].kind = Kind::Lost;
+    report.leaks[2].fix = None;
+    // Another object: it stays apart.
+    report.leaks[3].alloc.line = 40;
+    insta::assert_snapshot!(text(&report, &sources, TextOptions::default()));
+    let whole = TextOptions { full_path: true, ..TextOptions::default() };
+    assert_eq!(text(&report, &sources, whole).matches("= evidence: ").count(), 4);
 }
 
 #[test]

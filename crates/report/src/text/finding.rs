@@ -4,14 +4,17 @@ use leakproof_findings::{Applicability, Event, Evidence, Finding, Fix, Sources};
 
 use super::TextOptions;
 use super::excerpt;
+use super::group;
 use super::paint::Paint;
 use crate::describe;
 use crate::escape::visible;
 use crate::steps::{Step, folded_path, full_path};
 
+/// One finding; of the `others` that go with it, the leak points only.
 pub(super) fn write(
     out: &mut String,
     finding: &Finding,
+    others: &[&Finding],
     sources: &Sources,
     options: TextOptions,
     paint: Paint,
@@ -21,6 +24,7 @@ pub(super) fn write(
     write_headline(out, finding, paint);
     write_path(out, finding, excerpt::with_notes(steps, finding), sources, gutter, paint);
     write_facts(out, finding, gutter, paint);
+    group::write(out, finding, others, gutter, paint);
 }
 
 fn gutter_width(steps: &[Step]) -> usize {

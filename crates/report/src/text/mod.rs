@@ -5,6 +5,7 @@
 
 mod excerpt;
 mod finding;
+mod group;
 mod paint;
 mod summary;
 
@@ -19,7 +20,7 @@ pub use summary::summary_line;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextOptions {
     pub color: bool,
-    /// Show every step of a path instead of those that matter most.
+    /// Show every step of every path instead of those that matter most.
     pub full_path: bool,
     /// Wall-clock time of the run, for the summary line.
     pub elapsed: Option<Duration>,
@@ -33,8 +34,8 @@ pub struct TextOptions {
 pub fn text(report: &Report, sources: &Sources, options: TextOptions) -> String {
     let paint = Paint::new(options.color);
     let mut out = String::new();
-    for leak in &report.leaks {
-        finding::write(&mut out, leak, sources, options, paint);
+    for (leak, others) in group::by_object(&report.leaks, options) {
+        finding::write(&mut out, leak, &others, sources, options, paint);
         out.push('\n');
     }
     if !options.quiet {
@@ -47,7 +48,7 @@ pub fn text(report: &Report, sources: &Sources, options: TextOptions) -> String 
 pub fn explain(leak: &Finding, sources: &Sources, color: bool) -> String {
     let options = TextOptions { color, full_path: true, verbose: true, ..TextOptions::default() };
     let mut out = String::new();
-    finding::write(&mut out, leak, sources, options, Paint::new(color));
+    finding::write(&mut out, leak, &[], sources, options, Paint::new(color));
     finding::write_background(&mut out, leak, Paint::new(color));
     out
 }
