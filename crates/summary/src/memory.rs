@@ -17,7 +17,7 @@ use crate::vocabulary::{BaseKind, ObjectId, Origin, Place, Slot, SymKind, What};
 use leakproof_guard::{
     Area, Base, Cast, Node, Op, Seen, Sym, SymInfo, Term, Terms, for_each_child,
 };
-use leakproof_ir::Loc;
+use leakproof_ir::{InstKind, Loc};
 use smallvec::{SmallVec, smallvec};
 
 /// More alternatives than this for one pointer are not told apart.
@@ -368,10 +368,10 @@ impl Exec<'_> {
             }
         }
         // Whoever stores through a pointer that may be null does not go on where it is.
-        let only = leaves.iter().filter(|l| l.target != Leaves::Int).count() == 1;
+        let only = leaves.iter().filter(|l| self.can_take(l.target, value)).count() == 1;
         for leaf in leaves {
             match leaf.target {
-                Leaves::Cell(base, slot) => {
+                Leaves::Cell(base, slot) if self.can_take(leaf.target, value) => {
                     let cond = if only { Terms::TRUE } else { leaf.cond };
                     self.write(state, base, slot, cond, value, leaf.any, at);
                     if matches!(slot, Slot::Every { .. }) && !leaf.any {
@@ -380,9 +380,26 @@ impl Exec<'_> {
                     }
                 }
                 // The program would crash here: nothing on this path is a leak.
-                Leaves::Int => self.escape_if(state, value, leaf.cond),
+                _ => self.escape_if(state, value, leaf.cond),
             }
         }
+    }
+
+    /// Whether a value can be stored at a place: not at a number, and no pointer in a variable that is too small for
+    /// one, as in a table of options whose targets have different types.
+    fn can_take(&self, target: Leaves, value: Term) -> bool {
+        let Leaves::Cell(base, slot) = target else { return false };
+        let (Slot::At(offset), true) = (slot, self.terms.has_addr(value)) else { return true };
+        let size = match self.kind(base) {
+            BaseKind::Slot(inst) => match self.body.insts[inst].kind {
+                InstKind::Alloca { size, count: None, .. } => size,
+                _ => return true,
+            },
+            BaseKind::Global(g) => self.ctx.program.global(g).size,
+            _ => return true,
+        };
+        let end = offset.saturating_add(i64::from(self.terms.bits(value) / 8));
+        size == 0 || u64::try_from(end).is_ok_and(|end| end <= size)
     }
 
     /// Whether a base belongs to a structure of somebody else that this function only walked
