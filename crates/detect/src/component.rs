@@ -36,7 +36,7 @@ const ROUNDS_OF_MANY: usize = 2;
 const MANY: usize = 12;
 
 /// Components of more members than this get one round: a second one would cost more than all the rest of the program.
-const HUGE: usize = 500;
+const HUGE: usize = 1500;
 /// What questions about one allocation site in one function may cost, and all of the function. A question costs
 /// one, and three more for each time that comparisons have to be asked about.
 const MAX_COST_PER_SITE: u64 = 48;

@@ -11,6 +11,10 @@ use rustc_hash::FxHashMap;
 /// Comparisons of one value that are looked at together.
 const MAX_RELATED: usize = 24;
 
+/// Disjunctions that one question may be split by, and how many alternatives each may have.
+const MAX_SPLITS: usize = 24;
+const MAX_ALTERNATIVES: usize = 8;
+
 /// A gate or atom with a sign: odd when it is negated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Literal(u32);
@@ -36,8 +40,10 @@ struct Gate {
     /// The conjunctions it is a part of, and whether as itself or negated.
     wholes: Vec<Literal>,
     truth: Option<bool>,
-    /// How many of the parts are known to hold.
+    /// How many of the parts are known to hold, and have told so.
     holding: usize,
+    /// Its wholes have counted it.
+    told: bool,
     /// An atom has no parts, and holds by itself or not.
     atom: bool,
     bound: Option<Bound>,
@@ -157,6 +163,43 @@ impl Units {
         ruled_out
     }
 
+    /// As `rules_out`, with one case split: it is also ruled out when every alternative of some disjunction is.
+    pub fn rules_out_by_cases(&mut self, terms: &Terms, t: Term) -> bool {
+        let mark = self.mark();
+        self.assume(terms, t);
+        let ruled_out = self.contradiction || self.has_no_case();
+        self.forget(mark);
+        ruled_out
+    }
+
+    /// Whether some disjunction that must hold has no alternative left.
+    fn has_no_case(&mut self) -> bool {
+        let open: Vec<usize> =
+            self.trail.iter().rev().copied().filter(|&g| self.is_open(g)).collect();
+        open.into_iter().take(MAX_SPLITS).any(|g| {
+            (0..self.gates[g].parts.len()).all(|i| {
+                let part = self.gates[g].parts[i];
+                self.truth(part) == Some(true) || self.excludes(part.negated())
+            })
+        })
+    }
+
+    /// A conjunction that does not hold, of which it is not known which part does not.
+    fn is_open(&self, gate: usize) -> bool {
+        let Gate { parts, truth, atom, .. } = &self.gates[gate];
+        !atom
+            && *truth == Some(false)
+            && parts.len() <= MAX_ALTERNATIVES
+            && parts.iter().all(|&p| self.truth(p) != Some(false))
+    }
+
+    fn excludes(&mut self, literal: Literal) -> bool {
+        let mark = self.mark();
+        let consistent = self.set(literal) && self.propagate();
+        self.forget(mark);
+        !consistent
+    }
+
     /// The state to which `forget` goes back.
     pub fn mark(&self) -> Mark {
         Mark { assumed: self.trail.len(), contradiction: self.contradiction }
@@ -166,12 +209,13 @@ impl Units {
     pub fn forget(&mut self, mark: Mark) {
         while self.trail.len() > mark.assumed {
             let Some(gate) = self.trail.pop() else { break };
-            if self.trail.len() < self.told {
-                self.told = self.trail.len();
+            if self.gates[gate].told {
                 self.count_wholes(gate, |holding| holding - 1);
+                self.gates[gate].told = false;
             }
             self.gates[gate].truth = None;
         }
+        self.told = self.told.min(self.trail.len());
         self.contradiction = mark.contradiction;
     }
 
@@ -238,9 +282,11 @@ impl Units {
     /// What a new conjunction is by the parts that are known already. It is known no longer than what was assumed
     /// last: a question may be left open by this, but never answered wrongly.
     fn start(&mut self, whole: usize) {
-        let known: Vec<bool> =
-            self.gates[whole].parts.iter().filter_map(|&p| self.truth(p)).collect();
-        self.gates[whole].holding = known.iter().filter(|&&holds| holds).count();
+        let parts = &self.gates[whole].parts;
+        let known: Vec<bool> = parts.iter().filter_map(|&p| self.truth(p)).collect();
+        let told =
+            parts.iter().filter(|p| self.truth(**p) == Some(true) && self.gates[p.node()].told);
+        self.gates[whole].holding = told.count();
         if known.contains(&false) {
             self.set(Literal::new(whole, false));
         } else if known.len() == self.gates[whole].parts.len() {
@@ -271,6 +317,7 @@ impl Units {
             let gate = self.trail[self.told];
             self.told += 1;
             self.count_wholes(gate, |holding| holding + 1);
+            self.gates[gate].told = true;
             if !(self.tell_parts(gate) && self.tell_wholes(gate) && self.tell_related(gate)) {
                 return false;
             }
@@ -351,7 +398,15 @@ impl Units {
 
     fn gate(&mut self, parts: Vec<Literal>) -> usize {
         let (wholes, holding) = (Vec::new(), 0);
-        self.gates.push(Gate { parts, wholes, truth: None, holding, atom: false, bound: None });
+        self.gates.push(Gate {
+            parts,
+            wholes,
+            truth: None,
+            holding,
+            told: false,
+            atom: false,
+            bound: None,
+        });
         self.gates.len() - 1
     }
 }
@@ -389,6 +444,24 @@ mod tests {
         assert!(units.rules_out(&terms, not_c));
         units.forget(mark);
         assert!(!units.rules_out(&terms, not_c));
+    }
+
+    #[test]
+    fn parts_that_are_known_before_the_whole_count_once() {
+        let mut terms = Terms::new();
+        let (a, b, c) = (symbol(&mut terms, 1), symbol(&mut terms, 1), symbol(&mut terms, 1));
+        let mut units = Units::default();
+        units.assume(&terms, a);
+        units.assume(&terms, b);
+        let inner = terms.and2(a, b);
+        let (not_inner, d) = (terms.not(inner), symbol(&mut terms, 1));
+        let either = terms.or([not_inner, c, d]);
+        units.assume(&terms, either);
+        assert!(!units.is_contradiction());
+        let (not_c, not_d) = (terms.not(c), terms.not(d));
+        assert!(!units.rules_out(&terms, not_c));
+        units.assume(&terms, not_c);
+        assert!(!units.is_contradiction() && units.rules_out(&terms, not_d));
     }
 
     #[test]
