@@ -479,6 +479,22 @@ mod tests {
     }
 
     #[test]
+    fn what_no_case_allows_is_ruled_out_by_cases_only() {
+        let mut terms = Terms::new();
+        let (a, b) = (symbol(&mut terms, 1), symbol(&mut terms, 1));
+        let (not_a, not_b) = (terms.not(a), terms.not(b));
+        let mut units = Units::default();
+        for both in [[a, b], [not_a, b], [a, not_b]] {
+            let one = terms.or(both);
+            units.assume(&terms, one);
+        }
+        let one_fails = terms.or2(not_a, not_b);
+        assert!(!units.rules_out(&terms, one_fails) && units.rules_out_by_cases(&terms, one_fails));
+        let one_holds = terms.or2(a, b);
+        assert!(!units.rules_out_by_cases(&terms, one_holds));
+    }
+
+    #[test]
     fn contradictions_stay_until_they_are_forgotten() {
         let mut terms = Terms::new();
         let a = symbol(&mut terms, 1);
