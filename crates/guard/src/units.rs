@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 const MAX_RELATED: usize = 24;
 
 /// Disjunctions that one question may be split by, and how many alternatives each may have.
-const MAX_SPLITS: usize = 24;
+const MAX_SPLITS: usize = 8;
 const MAX_ALTERNATIVES: usize = 8;
 
 /// A gate or atom with a sign: odd when it is negated.

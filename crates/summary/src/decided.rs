@@ -40,7 +40,11 @@ impl Exec<'_> {
             let simpler = match slot {
                 Slot::Live | Slot::Freed | Slot::Escaped => {
                     let simpler = self.pcs.simplify(&mut self.terms, state.pc, simpler);
-                    self.decided_fact(&mut path, simpler)
+                    match slot {
+                        _ if !self.concerns_callers(base) => simpler,
+                        Slot::Live => self.decided_by_cases(&mut path, simpler),
+                        _ => self.decided(&mut path, simpler),
+                    }
                 }
                 _ if slot.is_contents() && self.terms.has_addr(simpler) => {
                     let pruned = self.pruned(&state, simpler);
@@ -55,8 +59,8 @@ impl Exec<'_> {
         Some(state)
     }
 
-    /// A fact, or false when the path rules it out in every case.
-    fn decided_fact(&mut self, path: &mut Path, t: Term) -> Term {
+    /// A condition, or false when the path rules it out in every case: dear, and asked only about what exists.
+    fn decided_by_cases(&mut self, path: &mut Path, t: Term) -> Term {
         match self.decided(path, t) {
             decided @ (Terms::TRUE | Terms::FALSE) => decided,
             open if path.units.rules_out_by_cases(&self.terms, open) => Terms::FALSE,

@@ -3,11 +3,13 @@
 use crate::exec::Exec;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
-use leakproof_guard::Term;
+use leakproof_guard::{Term, Terms};
 use rustc_hash::FxHashSet;
 
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
 const MAX_OBJECTS: usize = 12;
+/// Objects of one exit that are looked at: those that are followed, and as many again, since other exits may have others.
+const MAX_AT_EXIT: usize = 2 * MAX_OBJECTS;
 /// Objects from further down than this are only followed when they are handed out directly.
 const MAX_DISTANCE: usize = 3;
 
@@ -27,23 +29,41 @@ impl Exec<'_> {
     }
 
     /// The state at an exit without the objects that nothing leads to for a caller: released
-    /// there, or never made. What became of them must not be confused with other exits.
+    /// there, or never made. What became of them must not be confused with other exits. Objects too far away to be
+    /// followed go, too: what they hold is out of sight in the end, and to work out their fates is most of the cost.
     pub(crate) fn without_unreached(&mut self, mut state: State, value: Option<Term>) -> State {
         let (direct, others) = self.handed_out(&state, value);
         let mut reached = FxHashSet::default();
-        self.add_reachable(&state, direct, usize::MAX, usize::MAX, &mut reached);
-        self.add_reachable(&state, others, usize::MAX, usize::MAX, &mut reached);
+        self.add_reachable(&state, direct, usize::MAX, MAX_AT_EXIT, &mut reached);
+        self.add_reachable(&state, others, MAX_DISTANCE, MAX_AT_EXIT, &mut reached);
         self.escape_held_by_others(&mut state, &reached);
         for i in 0..self.objects.len() {
-            let base = self.objects[i].base;
-            if !reached.contains(&ObjectId(i as u32)) && self.object_of(base).is_some() {
-                let slots: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
-                for slot in slots {
-                    state.mem.remove(&(base, slot));
-                }
+            if !reached.contains(&ObjectId(i as u32)) {
+                self.remove_object(&mut state, i);
             }
         }
         state
+    }
+
+    /// The state at an exit without the objects that its path did not make: they hold nothing.
+    pub(crate) fn without_unmade(&mut self, mut state: State) -> State {
+        for i in 0..self.objects.len() {
+            let live = state.fact(self.objects[i].base, Slot::Live);
+            if self.pcs.simplify(&mut self.terms, state.pc, live) == Terms::FALSE {
+                self.remove_object(&mut state, i);
+            }
+        }
+        state
+    }
+
+    fn remove_object(&self, state: &mut State, index: usize) {
+        let base = self.objects[index].base;
+        if self.object_of(base).is_some() {
+            let slots: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
+            for slot in slots {
+                state.mem.remove(&(base, slot));
+            }
+        }
     }
 
     /// Values that a caller gets: through the result or what an argument points to, and others.

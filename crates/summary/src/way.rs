@@ -65,6 +65,7 @@ impl Exec<'_> {
         let state = self.exits[exit].state.clone();
         let answers = self.answers(state.pc, self.exits[exit].value);
         let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
+        let state = self.without_unmade(state);
         let state = self.without_unreached(state, value);
         Way { state: self.without_locals(state), value, answers }
     }
