@@ -117,7 +117,7 @@ impl Exec<'_> {
     ) -> Option<Option<Term>> {
         let mut rest = state.clone();
         let mut done: Option<(State, Option<Term>)> = None;
-        let mut allocating = 0;
+        let mut borrowed = false;
         let first = self.created.len();
         for (i, &target) in targets.iter().enumerate() {
             let before = self.created.len();
@@ -130,6 +130,7 @@ impl Exec<'_> {
             let mut branch = rest.clone();
             branch.pc = self.pcs.extend(&mut self.terms, rest.pc, chosen)?;
             if let Some(value) = self.call_target(call, target, &mut branch) {
+                borrowed |= self.created.len() == before && value != Some(Terms::NULL);
                 done = Some(match done {
                     None => (branch, value),
                     Some((other, w)) => {
@@ -140,7 +141,6 @@ impl Exec<'_> {
                     }
                 });
             }
-            allocating += usize::from(self.created.len() > before);
             match self.pcs.extend(&mut self.terms, rest.pc, not_chosen) {
                 Some(pc) => rest.pc = pc,
                 None => break,
@@ -148,7 +148,7 @@ impl Exec<'_> {
         }
         let (after, value) = done?;
         *state = after;
-        if allocating < targets.len() {
+        if borrowed {
             // Some of them hand out what they keep: the caller cannot be meant to release it.
             let handed_out = self.created[first..].to_vec();
             for id in handed_out {
