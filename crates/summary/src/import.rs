@@ -252,7 +252,11 @@ impl Exec<'_> {
             }
             Expr::Cmp { cmp, lhs, rhs } => {
                 let compared = self.terms.cmp(*cmp, get(lhs), get(rhs));
-                self.pcs.simplify(&mut self.terms, state.pc, compared)
+                let possible = match self.terms.bits(get(lhs)) {
+                    64 => self.without_impossible(state, compared),
+                    _ => compared,
+                };
+                self.pcs.simplify(&mut self.terms, state.pc, possible)
             }
             Expr::Bin { op: leakproof_guard::Op::Add, lhs, rhs } => self.add(get(lhs), get(rhs)),
             Expr::Bin { op, lhs, rhs } => self.terms.bin(*op, get(lhs), get(rhs)),

@@ -199,7 +199,7 @@ impl Exec<'_> {
     }
 
     /// A comparison of pointers without the alternatives in which pointers are equal that cannot be.
-    fn without_impossible(&mut self, state: &State, t: Term) -> Term {
+    pub(crate) fn without_impossible(&mut self, state: &State, t: Term) -> Term {
         let differ = |exec: &Self, atom: Term, _: bool| match *exec.terms.node(atom) {
             Node::Cmp { cmp: Cmp::Eq, lhs, rhs } => {
                 let differ =
