@@ -45,7 +45,7 @@ struct Gate {
     /// Its wholes have counted it.
     told: bool,
     /// An atom has no parts, and holds by itself or not.
-    atom: bool,
+    atom: Option<Term>,
     bound: Option<Bound>,
 }
 
@@ -172,6 +172,21 @@ impl Units {
         ruled_out
     }
 
+    /// The atoms that are known, with their truth.
+    pub fn known_atoms(&self) -> impl Iterator<Item = (Term, bool)> {
+        self.trail.iter().filter_map(|&g| self.gates[g].atom.zip(self.gates[g].truth))
+    }
+
+    /// The atoms, with their truth, that are not known yet and follow from a condition beside what is assumed.
+    pub fn consequences(&mut self, terms: &Terms, t: Term) -> Vec<(Term, bool)> {
+        let (mark, before) = (self.mark(), self.known_atoms().count());
+        self.assume(terms, t);
+        let new = self.known_atoms().skip(before);
+        let atoms = new.collect();
+        self.forget(mark);
+        atoms
+    }
+
     /// Whether some disjunction that must hold has no alternative left.
     fn has_no_case(&mut self) -> bool {
         let open: Vec<usize> =
@@ -187,7 +202,7 @@ impl Units {
     /// A conjunction that does not hold, of which it is not known which part does not.
     fn is_open(&self, gate: usize) -> bool {
         let Gate { parts, truth, atom, .. } = &self.gates[gate];
-        !atom
+        atom.is_none()
             && *truth == Some(false)
             && parts.len() <= MAX_ALTERNATIVES
             && parts.iter().all(|&p| self.truth(p) != Some(false))
@@ -255,7 +270,7 @@ impl Units {
 
     fn atom(&mut self, terms: &Terms, t: Term) -> usize {
         let atom = self.gate(Vec::new());
-        self.gates[atom].atom = true;
+        self.gates[atom].atom = Some(t);
         if let Some(bound) = Bound::of(terms, t) {
             self.gates[atom].bound = Some(bound);
             self.related.entry(bound.subject).or_default().push(atom);
@@ -338,7 +353,7 @@ impl Units {
     }
 
     fn tell_parts(&mut self, gate: usize) -> bool {
-        if self.gates[gate].atom {
+        if self.gates[gate].atom.is_some() {
             return true;
         }
         if self.gates[gate].truth == Some(true) {
@@ -404,7 +419,7 @@ impl Units {
             truth: None,
             holding,
             told: false,
-            atom: false,
+            atom: None,
             bound: None,
         });
         self.gates.len() - 1

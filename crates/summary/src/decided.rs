@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// Choices inside a value that count with the path.
 const MAX_STEPS: usize = 4;
 
+/// Conditions on inputs that are told with the existence of an object.
+const MAX_NEEDED: usize = 4;
+
 /// Questions about one path.
 struct Path {
     units: Units,
@@ -21,9 +24,9 @@ struct Path {
 }
 
 impl Exec<'_> {
-    /// The state with facts and pointers that its own path decides, since the path is not told to callers;
-    /// none when the path contradicts itself.
-    pub(crate) fn settled(&mut self, mut state: State) -> Option<State> {
+    /// The state with facts and pointers that its own path decides, since the path is not told to callers, and what the
+    /// path says about inputs; none when it contradicts itself.
+    pub(crate) fn settled(&mut self, mut state: State) -> Option<(State, Vec<Term>)> {
         let formula = self.pcs.formula(&mut self.terms, state.pc);
         let mut given = Assumption::all(&necessary(&self.terms, formula));
         let mut units = Units::default();
@@ -33,6 +36,7 @@ impl Exec<'_> {
         if units.is_contradiction() {
             return None;
         }
+        let inputs = self.short_inputs(units.known_atoms().collect());
         let mut path = Path { units, chosen: Vec::new(), known: FxHashMap::default() };
         let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         for ((base, slot), t) in cells {
@@ -42,7 +46,10 @@ impl Exec<'_> {
                     let simpler = self.pcs.simplify(&mut self.terms, state.pc, simpler);
                     match slot {
                         _ if !self.concerns_callers(base) => simpler,
-                        Slot::Live => self.decided_by_cases(&mut path, simpler),
+                        Slot::Live => {
+                            let decided = self.decided_by_cases(&mut path, simpler);
+                            self.with_needed_inputs(&mut path, decided)
+                        }
                         _ => self.decided(&mut path, simpler),
                     }
                 }
@@ -56,7 +63,7 @@ impl Exec<'_> {
                 state.mem.insert((base, slot), simpler);
             }
         }
-        Some(state)
+        Some((state, inputs))
     }
 
     /// A condition, or false when the path rules it out in every case: dear, and asked only about what exists.
@@ -66,6 +73,29 @@ impl Exec<'_> {
             open if path.units.rules_out_by_cases(&self.terms, open) => Terms::FALSE,
             open => open,
         }
+    }
+
+    /// A condition with what it needs of the inputs on this path, since the path is not told: what is made only on
+    /// request, or only the first time, callers know not to get.
+    fn with_needed_inputs(&mut self, path: &mut Path, t: Term) -> Term {
+        if matches!(t, Terms::TRUE | Terms::FALSE) {
+            return t;
+        }
+        let consequences = path.units.consequences(&self.terms, t);
+        let needed = self.short_inputs(consequences);
+        let parts: Vec<Term> = needed.into_iter().take(MAX_NEEDED).chain([t]).collect();
+        self.terms.and(parts)
+    }
+
+    /// Those of some literals that callers can be told, the shortest first.
+    fn short_inputs(&mut self, mut literals: Vec<(Term, bool)>) -> Vec<Term> {
+        literals.retain(|&(atom, _)| self.is_short_input(atom));
+        literals.sort_unstable_by_key(|&(atom, _)| (self.terms.size(atom), atom));
+        let said = literals.into_iter().map(|(atom, truth)| match truth {
+            true => atom,
+            false => self.terms.not(atom),
+        });
+        said.collect()
     }
 
     /// A condition, or what the path makes of it.

@@ -34,6 +34,9 @@ const MAX_INPUTS: usize = 24;
 /// A choice between more numbers than this is not told.
 const MAX_NUMBERS: u32 = 4;
 
+/// A choice with more branches than this is not looked through.
+const MAX_WIDTH: u32 = 32;
+
 /// Conditions and numbers larger than this are not told.
 const MAX_CONDITION: u32 = 12;
 
@@ -288,9 +291,12 @@ impl Exec<'_> {
     }
 
     fn outcome(&mut self, way: Way) -> Outcome {
-        let Way { state, value, answers } = way;
+        let Way { state, value, answers, mut inputs } = way;
         let key = self.outcome_key(&state, value);
-        let inputs = self.kept_literals(&state, value);
+        inputs.extend(self.kept_literals(&state, value));
+        inputs.sort_by_key(|&t| (self.terms.size(t), t));
+        inputs.dedup();
+        inputs.truncate(MAX_INPUTS);
         Outcome { key, state, value, answers, inputs }
     }
 
@@ -310,7 +316,12 @@ impl Exec<'_> {
         let mut cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         cells.sort_by_key(|(_, t)| !self.terms.has_addr(*t));
         for (cell, t) in cells {
-            let short = self.shortened(t, cut);
+            // What is made once, and the flag that says so: globals keep them from call to call.
+            let is_global = matches!(self.kind(cell.0), BaseKind::Global(_));
+            let short = match is_global && self.is_known_choice(t) {
+                true => self.shortened_choice(t, cut),
+                false => self.shortened(t, cut),
+            };
             if short != t {
                 state.mem.insert(cell, short);
                 self.escape_lost(&mut state, t, short);
@@ -344,16 +355,69 @@ impl Exec<'_> {
             Node::And(_) | Node::Or(_) if self.terms.size(t) <= 4 * MAX_CONDITION => t,
             Node::Tuple(_) => t,
             _ if pointer => t,
-            _ => {
-                let bits = self.terms.bits(t).max(1);
-                let what = if bits == 1 { What::Inner } else { What::Unknown };
-                let name = self.function.source_name.clone();
-                let range = (bits > 1).then(|| self.range_of_choice(t));
-                self.symbol_in(bits, range, what, &name, Loc::default())
-            }
+            _ => self.cut_off(t),
         };
         cut.insert(t, short);
         short
+    }
+
+    /// Whether a value is one of few, and callers know what: what was there before, or a constant.
+    fn is_known_choice(&self, t: Term) -> bool {
+        if self.terms.width(t) > MAX_WIDTH {
+            return false;
+        }
+        let values = self.terms.alternatives(t);
+        let mut known = values.iter().map(|&t| self.is_known_to_callers(t));
+        let is_pointer = self.terms.bits(t) == 64;
+        values.len() <= MAX_NUMBERS as usize
+            && if is_pointer { known.any(|k| k) } else { known.all(|k| k) }
+    }
+
+    /// A choice with its conditions shortened, and all its alternatives.
+    fn shortened_choice(&mut self, t: Term, cut: &mut FxHashMap<Term, Term>) -> Term {
+        match *self.terms.node(t) {
+            Node::Ite { cond, then, otherwise } => {
+                let c = self.shortened(cond, cut);
+                let a = self.shortened_choice(then, cut);
+                let b = self.shortened_choice(otherwise, cut);
+                self.terms.ite(c, a, b)
+            }
+            _ => t,
+        }
+    }
+
+    fn is_known_to_callers(&self, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
+                SymKind::Init { epoch, .. } => *epoch == Terms::NULL,
+                _ => false,
+            },
+            _ => self.terms.as_int(t).is_some(),
+        }
+    }
+
+    /// A symbol in the place of a condition or number; with a condition is told what it needs of the inputs.
+    fn cut_off(&mut self, t: Term) -> Term {
+        let bits = self.terms.bits(t).max(1);
+        let what = if bits == 1 { What::Inner } else { What::Unknown };
+        let name = self.function.source_name.clone();
+        let range = (bits > 1).then(|| self.range_of_choice(t));
+        let symbol = self.symbol_in(bits, range, what, &name, Loc::default());
+        if bits > 1 || self.terms.size(t) > MAX_PATH {
+            return symbol;
+        }
+        let mut needed = vec![symbol];
+        for (atom, truth) in necessary(&self.terms, t) {
+            if needed.len() <= MAX_LITERALS && self.is_short_input(atom) {
+                needed.push(if truth { atom } else { self.terms.not(atom) });
+            }
+        }
+        self.terms.and(needed)
+    }
+
+    /// Whether a condition speaks of nothing but inputs, and is short enough to be told.
+    pub(crate) fn is_short_input(&self, t: Term) -> bool {
+        self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t, &FxHashSet::default())
     }
 
     /// Whether a number is a choice by the same condition as something that was shortened before: a count goes

@@ -21,6 +21,8 @@ pub(crate) struct Way {
     pub value: Option<Term>,
     /// What its path says about the value.
     pub answers: Vec<Answered>,
+    /// What follows from its path about inputs.
+    pub inputs: Vec<Term>,
 }
 
 impl Exec<'_> {
@@ -67,7 +69,7 @@ impl Exec<'_> {
         let value = self.exits[exit].value.map(|v| self.known_result(&state, v));
         let state = self.without_unmade(state);
         let state = self.without_unreached(state, value);
-        Way { state: self.without_locals(state), value, answers }
+        Way { state: self.without_locals(state), value, answers, inputs: Vec::new() }
     }
 
     /// What no caller can see does not tell ways apart.
@@ -81,9 +83,9 @@ impl Exec<'_> {
     }
 
     fn settled_way(&mut self, way: Way) -> Option<Way> {
-        let state = self.settled(way.state)?;
+        let (state, inputs) = self.settled(way.state)?;
         let state = self.without_unreached(state, way.value);
-        Some(Way { state, ..way })
+        Some(Way { state, inputs, ..way })
     }
 
     /// A condition on which it depends what became of an object.
@@ -134,6 +136,6 @@ impl Exec<'_> {
         }
         let value = way.value.map(|v| self.terms.assuming(v, &mut given));
         let state = self.without_unreached(state, value);
-        Some(Way { state, value, answers: way.answers.clone() })
+        Some(Way { state, value, answers: way.answers.clone(), inputs: way.inputs.clone() })
     }
 }
