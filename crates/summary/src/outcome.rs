@@ -361,7 +361,8 @@ impl Exec<'_> {
         short
     }
 
-    /// Whether a value is one of few, and callers know what: what was there before, or a constant.
+    /// Whether a value is one of two that callers know: what was there before, or a constant. With more, the
+    /// conditions of callers grow until their questions are too dear.
     fn is_known_choice(&self, t: Term) -> bool {
         if self.terms.width(t) > MAX_WIDTH {
             return false;
@@ -369,8 +370,7 @@ impl Exec<'_> {
         let values = self.terms.alternatives(t);
         let mut known = values.iter().map(|&t| self.is_known_to_callers(t));
         let is_pointer = self.terms.bits(t) == 64;
-        values.len() <= MAX_NUMBERS as usize
-            && if is_pointer { known.any(|k| k) } else { known.all(|k| k) }
+        values.len() <= 2 && if is_pointer { known.any(|k| k) } else { known.all(|k| k) }
     }
 
     /// A choice with its conditions shortened, and all its alternatives.
