@@ -173,18 +173,22 @@ impl Units {
     }
 
     /// The atoms that are known, with their truth.
-    pub fn known_atoms(&self) -> impl Iterator<Item = (Term, bool)> {
-        self.trail.iter().filter_map(|&g| self.gates[g].atom.zip(self.gates[g].truth))
+    pub fn known_atoms(&self) -> Vec<(Term, bool)> {
+        self.atoms_since(0)
+    }
+
+    fn atoms_since(&self, assumed: usize) -> Vec<(Term, bool)> {
+        let gates = self.trail[assumed..].iter().map(|&g| &self.gates[g]);
+        gates.filter_map(|gate| gate.atom.zip(gate.truth)).collect()
     }
 
     /// The atoms, with their truth, that are not known yet and follow from a condition beside what is assumed.
     pub fn consequences(&mut self, terms: &Terms, t: Term) -> Vec<(Term, bool)> {
-        let (mark, before) = (self.mark(), self.known_atoms().count());
+        let mark = self.mark();
         self.assume(terms, t);
-        let new = self.known_atoms().skip(before);
-        let atoms = new.collect();
+        let new = self.atoms_since(mark.assumed);
         self.forget(mark);
-        atoms
+        new
     }
 
     /// Whether some disjunction that must hold has no alternative left.
@@ -507,6 +511,22 @@ mod tests {
         assert!(!units.rules_out(&terms, one_fails) && units.rules_out_by_cases(&terms, one_fails));
         let one_holds = terms.or2(a, b);
         assert!(!units.rules_out_by_cases(&terms, one_holds));
+    }
+
+    #[test]
+    fn what_follows_from_a_condition_is_told_apart_from_what_is_known() {
+        let mut terms = Terms::new();
+        let [a, b, c] = [0; 3].map(|_| symbol(&mut terms, 1));
+        let mut units = Units::default();
+        units.assume(&terms, c);
+        let not_a = terms.not(a);
+        let implied = terms.or2(not_a, b);
+        units.assume(&terms, implied);
+        assert_eq!(units.known_atoms(), [(c, true)]);
+        assert_eq!(units.consequences(&terms, a), [(a, true), (b, true)]);
+        let not_b = terms.not(b);
+        assert_eq!(units.consequences(&terms, not_b), [(b, false), (a, false)]);
+        assert_eq!(units.known_atoms(), [(c, true)]);
     }
 
     #[test]

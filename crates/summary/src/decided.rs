@@ -36,7 +36,7 @@ impl Exec<'_> {
         if units.is_contradiction() {
             return None;
         }
-        let inputs = self.short_inputs(units.known_atoms().collect());
+        let inputs = self.short_inputs(units.known_atoms());
         let mut path = Path { units, chosen: Vec::new(), known: FxHashMap::default() };
         let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         for ((base, slot), t) in cells {
@@ -85,17 +85,6 @@ impl Exec<'_> {
         let needed = self.short_inputs(consequences);
         let parts: Vec<Term> = needed.into_iter().take(MAX_NEEDED).chain([t]).collect();
         self.terms.and(parts)
-    }
-
-    /// Those of some literals that callers can be told, the shortest first.
-    fn short_inputs(&mut self, mut literals: Vec<(Term, bool)>) -> Vec<Term> {
-        literals.retain(|&(atom, _)| self.is_short_input(atom));
-        literals.sort_unstable_by_key(|&(atom, _)| (self.terms.size(atom), atom));
-        let said = literals.into_iter().map(|(atom, truth)| match truth {
-            true => atom,
-            false => self.terms.not(atom),
-        });
-        said.collect()
     }
 
     /// A condition, or what the path makes of it.

@@ -406,17 +406,24 @@ impl Exec<'_> {
         if bits > 1 || self.terms.size(t) > MAX_PATH {
             return symbol;
         }
-        let mut needed = vec![symbol];
-        for (atom, truth) in necessary(&self.terms, t) {
-            if needed.len() <= MAX_LITERALS && self.is_short_input(atom) {
-                needed.push(if truth { atom } else { self.terms.not(atom) });
-            }
-        }
-        self.terms.and(needed)
+        let needed = self.short_inputs(necessary(&self.terms, t));
+        let parts: Vec<Term> = needed.into_iter().take(MAX_LITERALS).chain([symbol]).collect();
+        self.terms.and(parts)
+    }
+
+    /// Those of some literals that callers can be told, the shortest first.
+    pub(crate) fn short_inputs(&mut self, mut literals: Vec<(Term, bool)>) -> Vec<Term> {
+        literals.retain(|&(atom, _)| self.is_short_input(atom));
+        literals.sort_unstable_by_key(|&(atom, _)| (self.terms.size(atom), atom));
+        let said = literals.into_iter().map(|(atom, truth)| match truth {
+            true => atom,
+            false => self.terms.not(atom),
+        });
+        said.collect()
     }
 
     /// Whether a condition speaks of nothing but inputs, and is short enough to be told.
-    pub(crate) fn is_short_input(&self, t: Term) -> bool {
+    fn is_short_input(&self, t: Term) -> bool {
         self.terms.size(t) <= MAX_LITERAL && self.speaks_of_inputs(t, &FxHashSet::default())
     }
 

@@ -135,9 +135,9 @@ impl FunctionLowering<'_> {
             return;
         };
         let value = self.emit_value(InstKind::Bin { op, lhs, rhs }, value_ty);
-        // Sizes and counts of what is in memory are far from 64 bits: a check for that is a formality.
+        // Sums and products of sizes are far from 64 bits: a check for that is a formality. Differences are not.
         let flag = match value_ty {
-            Ty::Int(64) => self.int(0, Ty::Int(1)),
+            Ty::Int(64) if op != BinOp::Sub => self.int(0, Ty::Int(1)),
             _ => self.emit_value(InstKind::Opaque { operands }, Ty::Int(1)),
         };
         let tuple = self.undef(tuple_ty);
