@@ -39,11 +39,11 @@ const MANY: usize = 12;
 const HUGE: usize = 1500;
 /// What questions about one allocation site in one function may cost, and all of the function. A question costs
 /// one, and three more for each time that comparisons have to be asked about.
-const MAX_COST_PER_SITE: u64 = 48;
-const MAX_COST: u64 = 240;
+const MAX_COST_PER_SITE: u64 = 96;
+const MAX_COST: u64 = 480;
 const COST_OF_CHECK: u64 = 3;
 /// Large functions may spend one more for every so many instructions.
-const INSTRUCTIONS_PER_COST: u64 = 10;
+const INSTRUCTIONS_PER_COST: u64 = 5;
 
 /// What all components are given.
 pub struct Env<'a> {

@@ -3,6 +3,7 @@
 //! Code that reaches a pointer by many ways makes deep choices between few values. Those are told
 //! in as many conditions as there are values; of many values it is not known which.
 
+use crate::seen::Seen;
 use crate::{Node, Term, Terms};
 
 /// Alternatives that keep their conditions.
@@ -20,12 +21,9 @@ impl Terms {
     /// `ite` of a wide choice: the same value in a form that is as small as its alternatives are
     /// few, or any of the alternatives where that cannot be told in reasonable size.
     pub(crate) fn ordered_choice(&mut self, cond: Term, then: Term, otherwise: Term) -> Term {
-        let mut values = self.alternatives(then);
-        self.collect_alternatives(otherwise, &mut values);
-        values.sort_unstable();
-        values.dedup();
+        let values = self.leaves([then, otherwise]);
         if values.len() > MAX_ALTERNATIVES {
-            return self.any_of(values);
+            return self.any(values);
         }
         let mut found = Vec::new();
         let not_cond = self.not(cond);
@@ -36,8 +34,22 @@ impl Terms {
                 let when = self.or(a.ways);
                 self.nested_ite(when, a.value, others)
             }),
-            _ => self.any_of(values),
+            _ => self.any(values),
         }
+    }
+
+    /// What some choices are between, each once; of what is any of several values it stays unknown which.
+    fn leaves(&self, choices: [Term; 2]) -> Vec<Term> {
+        let (mut seen, mut work) = (Seen::default(), choices.to_vec());
+        let mut found = Vec::new();
+        while let Some(t) = work.pop() {
+            match *self.node(t) {
+                _ if !seen.insert(t) => {}
+                Node::Ite { then, otherwise, .. } => work.extend([then, otherwise]),
+                _ => found.push(t),
+            }
+        }
+        found
     }
 
     /// Every alternative of a choice with the conditions on its ways; false when they get too large.

@@ -15,6 +15,7 @@ mod eval;
 mod linear;
 mod marks;
 mod memo;
+mod order;
 mod pages;
 mod propagate;
 mod seen;

@@ -150,6 +150,9 @@ impl Terms {
         if let Some(known) = self.by_range(cmp, lhs, rhs) {
             return Self::bool(known);
         }
+        if let Some(t) = self.order_of_objects(cmp, lhs, rhs) {
+            return t;
+        }
         if let Some(t) = self.as_equality(cmp, lhs, rhs) {
             return t;
         }
@@ -202,7 +205,7 @@ impl Terms {
     }
 
     /// Equality decided by what the terms are.
-    fn known_equality(&self, lhs: Term, rhs: Term) -> Option<bool> {
+    pub(crate) fn known_equality(&self, lhs: Term, rhs: Term) -> Option<bool> {
         match (self.node(lhs), self.node(rhs)) {
             (Node::Addr { base: a, offset: i }, Node::Addr { base: b, offset: j }) => {
                 self.same_address(*a, *i, *b, *j)
@@ -315,6 +318,10 @@ impl Terms {
                 (0, (1i64 << self.bits(*value).min(62)) - 1)
             }
             Node::Cast { cast: Cast::SExt, value, .. } => self.range(*value),
+            Node::Cast { cast: Cast::Trunc, value, .. } if self.size(t) < MAX_RANGED => {
+                let range = self.range(*value);
+                if range.0 >= full.0 && range.1 <= full.1 { range } else { full }
+            }
             Node::Ite { then, otherwise, .. } if self.size(t) < MAX_RANGED => {
                 let (a, b) = (self.range(*then), self.range(*otherwise));
                 (a.0.min(b.0), a.1.max(b.1))
@@ -458,8 +465,25 @@ impl Terms {
             {
                 inner
             }
+            // So does widening what lost nothing when it was narrowed.
+            Node::Cast { cast: Cast::Trunc, value: inner, .. }
+                if self.bits(inner) == bits && self.survives_narrowing(inner, from, cast) =>
+            {
+                inner
+            }
             _ => self.intern(Node::Cast { cast, bits, value }),
         }
+    }
+
+    /// Whether a number is the same after it was narrowed to so many bits and widened again.
+    fn survives_narrowing(&self, t: Term, bits: u16, widened: Cast) -> bool {
+        let (lo, hi) = self.range(t);
+        let (least, most) = match widened {
+            Cast::SExt => signed_limits(bits),
+            _ if bits < 63 => (0, (1 << bits) - 1),
+            _ => (0, i64::MAX),
+        };
+        lo >= least && hi <= most
     }
 
     /// The pointer `offset` bytes after `pointer`.

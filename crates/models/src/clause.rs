@@ -248,12 +248,15 @@ fn returned_word(p: &mut Parser<'_>) -> Parse<Returns> {
     }
 }
 
-/// `same`, `same >= 0`.
+/// `same`, `same >= 0`, `same 0..5`.
 fn same(p: &mut Parser<'_>) -> Parse<Returns> {
     match p.peek() {
-        Token::GreaterEqual | Token::Greater | Token::LessEqual | Token::Less => {
-            integer_range(p).map(Returns::Same)
-        }
+        Token::GreaterEqual
+        | Token::Greater
+        | Token::LessEqual
+        | Token::Less
+        | Token::Minus
+        | Token::Number(_) => integer_range(p).map(Returns::Same),
         _ => Ok(Returns::Same(IntRange::ALL)),
     }
 }

@@ -84,7 +84,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "family mmap is memory",
         &["t.model:1:8: contradictory entry: family `mmap` is declared otherwise in \
-           libc/alloc.model:40"],
+           libc/alloc.model:44"],
     ),
     // aliases
     (

@@ -4,8 +4,9 @@
 //! that is set only on failure would otherwise be there on success as well.
 
 use crate::exec::Exec;
+use crate::outcome::MAX_WIDTH;
 use crate::state::{Cell, State};
-use crate::vocabulary::Slot;
+use crate::vocabulary::{Slot, SymKind};
 use leakproof_guard::{Assumption, Node, Term, Terms, Units, necessary};
 use rustc_hash::FxHashMap;
 
@@ -85,6 +86,40 @@ impl Exec<'_> {
         let needed = self.short_inputs(consequences);
         let parts: Vec<Term> = needed.into_iter().take(MAX_NEEDED).chain([t]).collect();
         self.terms.and(parts)
+    }
+
+    /// What a cell that callers know held before, if that is among the values that it may hold now.
+    pub(crate) fn entry_value_in(&self, t: Term, (base, slot): Cell) -> Option<Term> {
+        if !matches!(self.terms.node(t), Node::Ite { .. }) || self.terms.width(t) > MAX_WIDTH {
+            return None;
+        }
+        self.terms.alternatives(t).into_iter().find(|&v| self.is_entry_value(v, (base, slot)))
+    }
+
+    /// Whether a value is what the cell held when the function was called.
+    pub(crate) fn is_entry_value(&self, t: Term, (base, slot): Cell) -> bool {
+        let Node::Sym(s) = *self.terms.node(t) else { return false };
+        self.sym_kinds[s.0 as usize] == SymKind::Init { base, slot, epoch: Terms::NULL }
+    }
+
+    /// The condition under which a choice is one of its alternatives.
+    pub(crate) fn where_equal(
+        &mut self,
+        t: Term,
+        value: Term,
+        done: &mut FxHashMap<Term, Term>,
+    ) -> Term {
+        let Node::Ite { cond, then, otherwise } = *self.terms.node(t) else {
+            return if t == value { Terms::TRUE } else { Terms::FALSE };
+        };
+        if let Some(&known) = done.get(&t) {
+            return known;
+        }
+        let a = self.where_equal(then, value, done);
+        let b = self.where_equal(otherwise, value, done);
+        let either = self.terms.ite(cond, a, b);
+        done.insert(t, either);
+        either
     }
 
     /// A condition, or what the path makes of it.

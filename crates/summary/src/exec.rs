@@ -190,6 +190,8 @@ pub struct Exec<'a> {
     pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
+    /// The values that some instruction reads, once somebody asked.
+    pub(crate) used: Option<FxHashSet<ValueId>>,
     /// The state in which the call that runs now is left by an exception.
     pub(crate) thrown: Option<State>,
     /// Where exceptions came from.
@@ -275,6 +277,7 @@ impl<'a> Exec<'a> {
             outcomes: Outcomes::default(),
             bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
+            used: None,
             thrown: None,
             throw_sites: Vec::new(),
             steps: 0,

@@ -72,13 +72,54 @@ impl Exec<'_> {
 
     /// Whether the result and what arguments point to can be told as they are.
     fn is_tellable(&self, state: &State, value: Option<Term>) -> bool {
-        value.is_none_or(|v| self.terms.size(v) <= EXACT.value)
+        value.is_none_or(|v| self.terms.size(v) <= EXACT.value && !self.became_vague(v))
             && state.mem.iter().all(|((base, slot), t)| {
                 let pointer = self.terms.as_pointee(*base);
                 !slot.is_contents()
                     || self.terms.size(*t) <= EXACT.value
                     || pointer.is_none_or(|p| self.pointer_depth(p) != Some(0))
             })
+            && !state.mem.iter().any(|(cell, t)| self.forgets_to_be_kept(*cell, *t))
+    }
+
+    /// Whether a result lost conditions only when the exits were joined.
+    fn became_vague(&self, result: Term) -> bool {
+        let mut vague = self.vague_values(result);
+        vague.retain(|&t| self.is_held_by_global(t));
+        let results = self.exits.iter().filter_map(|e| e.value);
+        let before: FxHashSet<Term> = results.flat_map(|t| self.vague_values(t)).collect();
+        !vague.iter().all(|t| before.contains(t))
+    }
+
+    /// Whether a value is what a global variable held when the function was called.
+    fn is_held_by_global(&self, t: Term) -> bool {
+        let Node::Sym(s) = *self.terms.node(t) else { return false };
+        matches!(self.sym_kinds[s.0 as usize], SymKind::Init { base, epoch: Terms::NULL, .. }
+            if matches!(self.kind(base), BaseKind::Global(_)))
+    }
+
+    /// Whether it was known at each exit if a cell was changed, and is not any more now that they are joined.
+    fn forgets_to_be_kept(&self, cell: Cell, t: Term) -> bool {
+        let is_old = |t: &Term| self.is_entry_value(*t, cell);
+        let forgets = |t: Term| self.vague_values(t).iter().any(is_old);
+        let at_exits = self.exits.iter().filter_map(|e| e.state.mem.get(&cell));
+        forgets(t) && !at_exits.copied().any(forgets)
+    }
+
+    /// The alternatives of a value of which it is not known when it is which.
+    fn vague_values(&self, t: Term) -> Vec<Term> {
+        let (mut seen, mut work) = (Seen::default(), vec![t]);
+        let mut found = Vec::new();
+        while let Some(t) = work.pop() {
+            match self.terms.node(t) {
+                Node::Ite { then, otherwise, .. } if seen.insert(t) => {
+                    work.extend([*then, *otherwise]);
+                }
+                Node::Any(items) => found.extend(items.iter().copied()),
+                _ => {}
+            }
+        }
+        found
     }
 
     fn export_prepared(
@@ -337,7 +378,12 @@ impl Exec<'_> {
 
     /// Of a pointer with large conditions callers are told the alternatives; with more of them
     /// than anybody will follow, it is out of sight.
-    fn give_up_large_values(&mut self, state: &mut State, value: &mut Option<Term>, most: u32) {
+    pub(crate) fn give_up_large_values(
+        &mut self,
+        state: &mut State,
+        value: &mut Option<Term>,
+        most: u32,
+    ) {
         let large: Vec<(Cell, Term)> = state
             .mem
             .iter()

@@ -42,6 +42,7 @@ impl Exec<'_> {
         recursive: bool,
         state: &mut State,
     ) -> Option<Option<Term>> {
+        self.know_argument_by_ignored_result(call, summary, state);
         let function = self.ctx.program.function(callee);
         let objects = self.import_objects(call, summary, &function.source_name);
         let extra = call.args.get(function.params.len()..).unwrap_or_default().to_vec();

@@ -17,6 +17,7 @@ mod exec;
 mod export;
 mod fills;
 mod followed;
+mod ignored;
 mod import;
 mod inst;
 mod leak;

@@ -12,7 +12,7 @@ use crate::result::Answered;
 use crate::state::{Cell, PathConditions, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind, What};
 use crate::way::Way;
-use leakproof_guard::{Base, Cmp, Node, Sym, Term, Terms, necessary, signed_limits};
+use leakproof_guard::{Assumption, Base, Cmp, Node, Sym, Term, Terms, necessary, signed_limits};
 use leakproof_ir::Loc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -35,7 +35,11 @@ const MAX_INPUTS: usize = 24;
 const MAX_NUMBERS: u32 = 4;
 
 /// A choice with more branches than this is not looked through.
-const MAX_WIDTH: u32 = 32;
+pub(crate) const MAX_WIDTH: u32 = 32;
+
+/// Of a pointer that one outcome leaves in a larger form than this only the alternatives are told: together, all outcomes
+/// would be too large, and nothing would be known of any.
+const MAX_VALUE: u32 = 100;
 
 /// Conditions and numbers larger than this are not told.
 const MAX_CONDITION: u32 = 12;
@@ -165,6 +169,8 @@ impl Exec<'_> {
             let state = self.shortened_state(o.state, &mut cut);
             let value = o.value.map(|v| self.shortened_result(v, o.key.0, &mut cut));
             let mut state = self.without_unreached(state, value);
+            let mut value = value;
+            self.give_up_large_values(&mut state, &mut value, MAX_VALUE);
             if let (Some(full), Some(told)) = (o.value, value.filter(|v| o.value != Some(*v))) {
                 self.hand_over_on_success(&mut state, full, told);
             }
@@ -300,7 +306,9 @@ impl Exec<'_> {
         Outcome { key, state, value, answers, inputs }
     }
 
-    fn joined_outcome(&mut self, a: Outcome, b: Outcome) -> Outcome {
+    fn joined_outcome(&mut self, mut a: Outcome, mut b: Outcome) -> Outcome {
+        self.guard_changes(&mut a, &b.state);
+        self.guard_changes(&mut b, &a.state);
         let (state, value) = self.join_outcomes(a.state, a.value, b.state, b.value);
         let answers = a.answers.into_iter().filter(|x| b.answers.contains(x)).collect();
         let mut inputs = self.kept_literals(&state, value);
@@ -311,6 +319,36 @@ impl Exec<'_> {
         Outcome { key: a.key, state, value, answers, inputs }
     }
 
+    /// Puts what an outcome knows of the old contents of a cell before the new ones, where another outcome does not
+    /// change it alike: what is set only while it is null stays as it is afterwards, also when it is cut
+    /// which of the outcomes it was.
+    fn guard_changes(&mut self, outcome: &mut Outcome, other: &State) {
+        let mut known: FxHashMap<Sym, Vec<Term>> = FxHashMap::default();
+        for &t in &outcome.inputs {
+            let symbols = self.symbols_in(t);
+            if let (1, Some(&s)) = (symbols.len(), symbols.iter().next()) {
+                known.entry(s).or_default().push(t);
+            }
+        }
+        let mut symbols: Vec<Sym> = known.keys().copied().collect();
+        symbols.sort_unstable();
+        for s in symbols {
+            let SymKind::Init { base, slot, epoch: Terms::NULL } = self.sym_kinds[s.0 as usize]
+            else {
+                continue;
+            };
+            let cell = (base, slot);
+            let Some(&new) = outcome.state.mem.get(&cell) else { continue };
+            let old = self.terms.sym(s);
+            let alike = other.mem.get(&cell) == Some(&new);
+            if !alike && new != old && self.terms.bits(new) == self.terms.bits(old) {
+                let condition = self.terms.and(known[&s].iter().copied());
+                let guarded = self.terms.ite(condition, new, old);
+                outcome.state.mem.insert(cell, guarded);
+            }
+        }
+    }
+
     /// The state with every value shortened; pointers that this loses are out of sight.
     fn shortened_state(&mut self, mut state: State, cut: &mut FxHashMap<Term, Term>) -> State {
         let mut cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
@@ -318,9 +356,12 @@ impl Exec<'_> {
         for (cell, t) in cells {
             // What is made once, and the flag that says so: globals keep them from call to call.
             let is_global = matches!(self.kind(cell.0), BaseKind::Global(_));
-            let short = match is_global && self.is_known_choice(t) {
-                true => self.shortened_choice(t, cut),
-                false => self.shortened(t, cut),
+            let short = if is_global && self.is_known_choice(t) {
+                self.shortened_choice(t, cut)
+            } else {
+                let set_once = is_global && self.is_too_large_a_number(t);
+                let kept = set_once.then(|| self.kept_or_changed(t, cell, cut)).flatten();
+                kept.unwrap_or_else(|| self.shortened(t, cut))
             };
             if short != t {
                 state.mem.insert(cell, short);
@@ -383,6 +424,44 @@ impl Exec<'_> {
                 self.terms.ite(c, a, b)
             }
             _ => t,
+        }
+    }
+
+    /// Whether nothing of a value would be told.
+    fn is_too_large_a_number(&self, t: Term) -> bool {
+        self.terms.size(t) > MAX_CONDITION && !self.terms.has_addr(t)
+    }
+
+    /// What a cell held before, or something else, where that needs something of what it held: what is set only while it
+    /// is null stays as it is afterwards, whatever the conditions that are cut.
+    fn kept_or_changed(
+        &mut self,
+        t: Term,
+        cell: Cell,
+        cut: &mut FxHashMap<Term, Term>,
+    ) -> Option<Term> {
+        let old = self.entry_value_in(t, cell)?;
+        let needed = self.needed_of_old(t, old)?;
+        let kept = self.where_equal(t, old, &mut FxHashMap::default());
+        let changed = self.terms.not(kept);
+        let changed = self.shortened(changed, cut);
+        let new = self.shortened(t, cut);
+        let changed = self.terms.and2(needed, changed);
+        Some(self.terms.ite(changed, new, old))
+    }
+
+    /// Whether what was there before must be null, or must not, to be replaced.
+    fn needed_of_old(&mut self, t: Term, old: Term) -> Option<Term> {
+        let zero = self.terms.int(self.terms.bits(old), 0);
+        let is_zero = self.terms.eq(old, zero);
+        let decides = |exec: &mut Self, truth| {
+            let mut given = Assumption::new(&exec.terms, is_zero, truth);
+            exec.terms.assuming(t, &mut given) == old
+        };
+        if decides(self, false) {
+            Some(is_zero)
+        } else {
+            decides(self, true).then(|| self.terms.not(is_zero))
         }
     }
 
