@@ -19,7 +19,7 @@ use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
-use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};
 use leakproof_ir::{
     BlockId, Body, Entity, Function, Inst, InstId, InstKind, Loc, Module, Terminator, Ty, ValueId,
     ValueKind,
@@ -190,6 +190,8 @@ pub struct Exec<'a> {
     pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
+    /// Room for questions about paths, of which there are many.
+    pub(crate) units: Units,
     /// The state in which the call that runs now is left by an exception.
     pub(crate) thrown: Option<State>,
     /// Where exceptions came from.
@@ -275,6 +277,7 @@ impl<'a> Exec<'a> {
             outcomes: Outcomes::default(),
             bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
+            units: Units::default(),
             thrown: None,
             throw_sites: Vec::new(),
             steps: 0,
