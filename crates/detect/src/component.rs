@@ -11,7 +11,7 @@ use crate::audit::{self, Judgement};
 use crate::finding;
 use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
-use crate::recursion::callees_first;
+use crate::recursion::{callees_first, side_by_side};
 use crate::schedule::Summaries;
 use crate::store::{Id, Reuse};
 use crate::watched::Watched;
@@ -22,6 +22,7 @@ use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_smt::{Answer, Session};
 use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Place, Planted, Summary};
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -115,6 +116,7 @@ impl Outcome {
 
 /// A summary, and what stands for it in the keys of callers: `None` when it has no form that can be
 /// kept.
+#[derive(Clone)]
 pub struct Known {
     pub summary: Arc<Summary>,
     pub hash: Option<Id>,
@@ -125,8 +127,12 @@ pub struct Known {
 pub struct Round {
     /// The component, when it is recursive.
     members: FxHashSet<FuncRef>,
+    /// The order of its members.
+    turns: FxHashMap<FuncRef, usize>,
     /// What this round gave, or the one before.
     known: FxHashMap<FuncRef, Known>,
+    /// What the round before gave.
+    before: FxHashMap<FuncRef, Known>,
     /// Findings are asked for of paths that do not recurse.
     first: bool,
     /// Findings are asked for.
@@ -150,9 +156,19 @@ impl Round {
             return Some(Arc::new(Summary::opaque()));
         }
         match self.is_member(f) {
-            true => self.known.get(&f).map(|k| k.summary.clone()).or_else(|| self.unfinished()),
+            true => {
+                let known = self.known_in(caller, f).map(|k| k.summary.clone());
+                known.or_else(|| self.unfinished())
+            }
             false => env.summaries.get(f),
         }
+    }
+
+    /// What is known of a member when another one is run. Those whose turn comes later may be finished already, where
+    /// there are threads for them: that does not count.
+    fn known_in(&self, caller: FuncRef, f: FuncRef) -> Option<&Known> {
+        let is_earlier = self.turns.get(&f) < self.turns.get(&caller);
+        if is_earlier { self.known.get(&f) } else { self.before.get(&f) }
     }
 
     /// What is said of a member whose turn has not come: in the first of several rounds, that it does not return;
@@ -162,9 +178,9 @@ impl Round {
     }
 
     /// What stands for the summary of a callee in keys; zero when there is none yet.
-    pub fn hash(&self, env: &Env<'_>, f: FuncRef) -> Option<Id> {
+    pub fn hash(&self, env: &Env<'_>, caller: FuncRef, f: FuncRef) -> Option<Id> {
         match self.is_member(f) {
-            true => self.known.get(&f).map_or(Some(Id::default()), |k| k.hash),
+            true => self.known_in(caller, f).map_or(Some(Id::default()), |k| k.hash),
             false => env.summaries.hash(f),
         }
     }
@@ -180,36 +196,40 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
         n if n > MANY => ROUNDS_OF_MANY,
         _ => ROUNDS,
     };
-    let mut round = Round { members, ..Round::default() };
+    let order = if recursive { callees_first(env.calls, scc) } else { scc.to_vec() };
+    let groups = side_by_side(env.calls, &order);
+    let turns = order.into_iter().enumerate().map(|(turn, f)| (f, turn)).collect();
+    let mut round = Round { members, turns, ..Round::default() };
     let mut early: FxHashMap<FuncRef, Vec<Finding>> = FxHashMap::default();
     // Functions that were too large without recursion: they are not smaller with it.
     let mut too_large: FxHashSet<FuncRef> = FxHashSet::default();
     let mut outcomes = Vec::new();
-    let order = if recursive { callees_first(env.calls, scc) } else { scc.to_vec() };
     for number in 1..=rounds {
         round.last = number == rounds;
         round.first = number == 1 && !round.last;
-        for &f in &order {
-            if too_large.contains(&f) && !round.last {
-                continue;
-            }
-            let (known, mut outcome) = known(env, &round, f);
-            if round.first && known.summary.opaque && outcome.limited.is_some() {
-                too_large.insert(f);
-            }
-            round.known.insert(f, known);
-            if round.first {
-                early.insert(f, outcome.findings);
-            } else if round.last {
-                add_early(&mut outcome.findings, early.remove(&f).unwrap_or_default());
-                outcomes.push(outcome);
+        round.before = round.known.clone();
+        for group in &groups {
+            let runs = group.par_iter().filter(|f| round.last || !too_large.contains(f));
+            let results: Vec<_> = runs.map(|&f| (f, known(env, &round, f))).collect();
+            for (f, (known, mut outcome)) in results {
+                if round.first && known.summary.opaque && outcome.limited.is_some() {
+                    too_large.insert(f);
+                }
+                round.known.insert(f, known);
+                if round.first {
+                    early.insert(f, outcome.findings);
+                } else if round.last {
+                    add_early(&mut outcome.findings, early.remove(&f).unwrap_or_default());
+                    outcomes.push((round.turns[&f], outcome));
+                }
             }
         }
     }
+    outcomes.sort_by_key(|(turn, _)| *turn);
     for (f, known) in round.known {
         env.summaries.set(f, known);
     }
-    outcomes
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// Adds what the first round found of allocations about which the last one says nothing.

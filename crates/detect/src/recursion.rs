@@ -1,7 +1,7 @@
-//! The order in which the members of a recursive component are analysed.
+//! The order in which the members of a recursive component are analysed, and which of them side by side.
 
 use leakproof_program::{CallGraph, FuncRef};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The members, each after those that it calls as far as they do not lead back to it. The walk starts where
 /// the component is entered from outside: a parser of expressions is analysed from the innermost rule to
@@ -32,4 +32,21 @@ pub fn callees_first(calls: &CallGraph, component: &[FuncRef]) -> Vec<FuncRef> {
         }
     }
     order
+}
+
+/// Members in order, in groups: what a member calls among those before it is in an earlier group, so that all of a
+/// group can be analysed at the same time.
+pub fn side_by_side(calls: &CallGraph, order: &[FuncRef]) -> Vec<Vec<FuncRef>> {
+    let mut group_of: FxHashMap<FuncRef, usize> = FxHashMap::default();
+    let mut groups: Vec<Vec<FuncRef>> = Vec::new();
+    for &f in order {
+        let before = calls.callees_of(f).iter().filter_map(|g| group_of.get(g));
+        let group = before.max().map_or(0, |last| last + 1);
+        group_of.insert(f, group);
+        if groups.len() <= group {
+            groups.push(Vec::new());
+        }
+        groups[group].push(f);
+    }
+    groups
 }

@@ -28,6 +28,18 @@ pub struct Sym(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Base(pub u32);
 
+impl From<Term> for u32 {
+    fn from(t: Term) -> Self {
+        t.0
+    }
+}
+
+impl From<Base> for u32 {
+    fn from(b: Base) -> Self {
+        b.0
+    }
+}
+
 /// Comparison predicates; the others are spelled by swapping and negating.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Cmp {

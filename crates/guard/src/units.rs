@@ -7,6 +7,7 @@
 
 use crate::{Cmp, Node, Term, Terms};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Comparisons of one value that are looked at together.
 const MAX_RELATED: usize = 24;
@@ -20,6 +21,9 @@ const MAX_ALTERNATIVES: usize = 8;
 struct Literal(u32);
 
 impl Literal {
+    /// Of no gate.
+    const NONE: Self = Self(u32::MAX);
+
     fn new(node: usize, holds: bool) -> Self {
         Self((node as u32) << 1 | u32::from(!holds))
     }
@@ -34,19 +38,27 @@ impl Literal {
     }
 }
 
-/// A conjunction, or an atom, which has no parts.
+/// A conjunction, or an atom, which has no parts. What it is known to be stands in `Units::truths`.
 struct Gate {
-    parts: Vec<Literal>,
-    /// The conjunctions it is a part of, and whether as itself or negated.
-    wholes: Vec<Literal>,
-    truth: Option<bool>,
+    /// Where its parts are among those of all gates.
+    first: u32,
+    end: u32,
     /// How many of the parts are known to hold, and have told so.
-    holding: usize,
+    holding: u32,
     /// Its wholes have counted it.
     told: bool,
     /// An atom has no parts, and holds by itself or not.
     atom: Option<Term>,
-    bound: Option<Bound>,
+    /// What an atom states, among the bounds.
+    bound: Option<u32>,
+    /// The conjunctions it is a part of, and whether as itself or negated.
+    wholes: SmallVec<[Literal; 4]>,
+}
+
+impl Gate {
+    fn parts(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.end as usize
+    }
 }
 
 /// `subject cmp constant`: the signed values for which it holds.
@@ -81,20 +93,19 @@ impl Bound {
 }
 
 /// The values that are left for a subject.
-#[derive(Clone)]
 struct Values {
     lo: i64,
     hi: i64,
-    excluded: Vec<i64>,
+    excluded: SmallVec<[i64; 8]>,
 }
 
 impl Values {
     fn of(bound: &Bound) -> Self {
-        Self { lo: bound.range.0, hi: bound.range.1, excluded: Vec::new() }
+        Self { lo: bound.range.0, hi: bound.range.1, excluded: SmallVec::new() }
     }
 
-    /// Those for which the bound holds, or does not; none when there are none.
-    fn narrowed(mut self, b: &Bound, holds: bool) -> Option<Self> {
+    /// Keeps those for which the bound holds, or does not; false when there are none.
+    fn narrow(&mut self, b: &Bound, holds: bool) -> bool {
         match (holds, b.lo, b.hi) {
             (true, lo, hi) => {
                 self.lo = self.lo.max(lo);
@@ -105,7 +116,7 @@ impl Values {
             (false, lo, _) => self.hi = self.hi.min(lo.saturating_sub(1)),
         }
         let only_excluded = self.lo == self.hi && self.excluded.contains(&self.lo);
-        (self.lo <= self.hi && !only_excluded).then_some(self)
+        self.lo <= self.hi && !only_excluded
     }
 
     /// Whether a bound holds for all of them, or for none.
@@ -127,18 +138,53 @@ pub struct Mark {
 /// What is assumed, and all that follows.
 #[derive(Default)]
 pub struct Units {
-    literals: FxHashMap<Term, Literal>,
+    /// By term; `NONE` for those that nobody spoke of.
+    literals: Vec<Literal>,
+    /// The terms that have a literal.
+    spoken_of: Vec<Term>,
     gates: Vec<Gate>,
+    /// The parts of all gates.
+    parts: Vec<Literal>,
+    /// What gates are known to be. Apart from them, as it is looked at most.
+    truths: Vec<Option<bool>>,
+    bounds: Vec<Bound>,
     /// Comparisons by the value that they speak of.
-    related: FxHashMap<Term, Vec<usize>>,
+    related: FxHashMap<Term, Vec<u32>>,
     /// Gates that have a truth, in the order in which they got it.
-    trail: Vec<usize>,
+    trail: Vec<u32>,
     /// So many of them have told their wholes.
     told: usize,
     contradiction: bool,
+    /// Questions are asked beside the first so many of the trail.
+    basis: usize,
+    /// By gate: whether it was found that it may hold beside the basis, and that it may not.
+    possible: Vec<[bool; 2]>,
 }
 
 impl Units {
+    /// Nothing is assumed any more, and nothing was ever spoken of. The memory stays for the next path.
+    pub fn clear(&mut self) {
+        for t in self.spoken_of.drain(..) {
+            self.literals[t.0 as usize] = Literal::NONE;
+        }
+        self.gates.clear();
+        self.parts.clear();
+        self.truths.clear();
+        self.bounds.clear();
+        self.related.clear();
+        self.trail.clear();
+        self.told = 0;
+        self.contradiction = false;
+        self.basis = 0;
+        self.possible.clear();
+    }
+
+    /// From now on questions are asked beside what is assumed so far: of what is found possible, it is remembered.
+    pub fn ask_from_here(&mut self) {
+        self.basis = self.trail.len();
+        self.possible.fill([false; 2]);
+    }
+
     /// From now on the condition holds.
     pub fn assume(&mut self, terms: &Terms, t: Term) {
         if self.contradiction {
@@ -156,20 +202,34 @@ impl Units {
 
     /// Whether a condition cannot hold beside what is assumed.
     pub fn rules_out(&mut self, terms: &Terms, t: Term) -> bool {
+        if self.contradiction {
+            return true;
+        }
         let mark = self.mark();
-        self.assume(terms, t);
-        let ruled_out = self.contradiction;
+        let literal = self.literal(terms, t);
+        let known = mark.assumed == self.basis && self.is_possible(literal);
+        let possible = known || (self.set(literal) && self.propagate());
+        if possible && !known {
+            self.note_possible();
+        }
         self.forget(mark);
-        ruled_out
+        !possible
     }
 
-    /// As `rules_out`, with one case split: it is also ruled out when every alternative of some disjunction is.
-    pub fn rules_out_by_cases(&mut self, terms: &Terms, t: Term) -> bool {
-        let mark = self.mark();
-        self.assume(terms, t);
-        let ruled_out = self.contradiction || self.has_no_case();
-        self.forget(mark);
-        ruled_out
+    /// Whether the literal followed from something that did not contradict the basis. What follows from it follows
+    /// from that, too, and gates that were added since are only names for what others are: it does not contradict
+    /// it either.
+    fn is_possible(&self, literal: Literal) -> bool {
+        self.possible[literal.node()][usize::from(literal.holds())]
+    }
+
+    /// What is known now is consistent.
+    fn note_possible(&mut self) {
+        for &gate in self.trail.get(self.basis..).unwrap_or_default() {
+            if let Some(holds) = self.truths[gate as usize] {
+                self.possible[gate as usize][usize::from(holds)] = true;
+            }
+        }
     }
 
     /// The atoms that are known, with their truth.
@@ -178,45 +238,62 @@ impl Units {
     }
 
     fn atoms_since(&self, assumed: usize) -> Vec<(Term, bool)> {
-        let gates = self.trail[assumed..].iter().map(|&g| &self.gates[g]);
-        gates.filter_map(|gate| gate.atom.zip(gate.truth)).collect()
+        let known = self.trail[assumed..].iter().map(|&g| g as usize);
+        known.filter_map(|g| self.gates[g].atom.zip(self.truths[g])).collect()
     }
 
-    /// The atoms, with their truth, that are not known yet and follow from a condition beside what is assumed.
-    pub fn consequences(&mut self, terms: &Terms, t: Term) -> Vec<(Term, bool)> {
+    /// The atoms, with their truth, that are not known yet and follow from a condition beside what is assumed; none
+    /// when it is ruled out. That takes one case split more than `rules_out`: it also is when every alternative of some
+    /// disjunction is.
+    pub fn consequences(&mut self, terms: &Terms, t: Term) -> Option<Vec<(Term, bool)>> {
         let mark = self.mark();
         self.assume(terms, t);
-        let new = self.atoms_since(mark.assumed);
+        let ruled_out = self.contradiction || self.has_no_case();
+        let new = (!ruled_out).then(|| self.atoms_since(mark.assumed));
         self.forget(mark);
         new
     }
 
     /// Whether some disjunction that must hold has no alternative left.
     fn has_no_case(&mut self) -> bool {
-        let open: Vec<usize> =
-            self.trail.iter().rev().copied().filter(|&g| self.is_open(g)).collect();
-        open.into_iter().take(MAX_SPLITS).any(|g| {
-            (0..self.gates[g].parts.len()).all(|i| {
-                let part = self.gates[g].parts[i];
-                self.truth(part) == Some(true) || self.excludes(part.negated())
-            })
+        let latest = self.trail.iter().rev().map(|&g| g as usize);
+        let mut open: SmallVec<[usize; MAX_SPLITS]> =
+            latest.filter(|&g| self.is_open(g)).take(MAX_SPLITS).collect();
+        while let Some(&gate) = open.first() {
+            if !self.has_case(gate, &mut open) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether one of the parts of a conjunction may be what does not hold. All of those that are open and of which one
+    /// does not hold then are not open any more: they have a case, too.
+    fn has_case(&mut self, gate: usize, open: &mut SmallVec<[usize; MAX_SPLITS]>) -> bool {
+        self.gates[gate].parts().any(|i| {
+            let part = self.parts[i];
+            if self.truth(part) == Some(true) {
+                return false;
+            }
+            let mark = self.mark();
+            let possible = self.set(part.negated()) && self.propagate();
+            if possible {
+                self.note_possible();
+                open.retain(|g| self.is_open(*g));
+            }
+            self.forget(mark);
+            possible
         })
     }
 
     /// A conjunction that does not hold, of which it is not known which part does not.
     fn is_open(&self, gate: usize) -> bool {
-        let Gate { parts, truth, atom, .. } = &self.gates[gate];
+        let Gate { atom, .. } = self.gates[gate];
+        let parts = &self.parts[self.gates[gate].parts()];
         atom.is_none()
-            && *truth == Some(false)
+            && self.truths[gate] == Some(false)
             && parts.len() <= MAX_ALTERNATIVES
             && parts.iter().all(|&p| self.truth(p) != Some(false))
-    }
-
-    fn excludes(&mut self, literal: Literal) -> bool {
-        let mark = self.mark();
-        let consistent = self.set(literal) && self.propagate();
-        self.forget(mark);
-        !consistent
     }
 
     /// The state to which `forget` goes back.
@@ -227,12 +304,12 @@ impl Units {
     /// Takes back what was assumed since.
     pub fn forget(&mut self, mark: Mark) {
         while self.trail.len() > mark.assumed {
-            let Some(gate) = self.trail.pop() else { break };
+            let Some(gate) = self.trail.pop().map(|g| g as usize) else { break };
             if self.gates[gate].told {
                 self.count_wholes(gate, |holding| holding - 1);
                 self.gates[gate].told = false;
             }
-            self.gates[gate].truth = None;
+            self.truths[gate] = None;
         }
         self.told = self.told.min(self.trail.len());
         self.contradiction = mark.contradiction;
@@ -240,9 +317,13 @@ impl Units {
 
     /// The literal of a condition, with the gates below it.
     fn literal(&mut self, terms: &Terms, root: Term) -> Literal {
-        let mut work = vec![(root, false)];
+        if self.literals.len() < terms.len() {
+            self.literals.resize(terms.len(), Literal::NONE);
+        }
+        let mut work: SmallVec<[(Term, bool); 32]> = SmallVec::new();
+        work.push((root, false));
         while let Some((t, ready)) = work.pop() {
-            if self.literals.contains_key(&t) {
+            if self.literal_of(t) != Literal::NONE {
                 continue;
             }
             let node = terms.node(t);
@@ -253,47 +334,49 @@ impl Units {
                     work.extend(items.iter().map(|&i| (i, false)));
                 }
                 _ => {
-                    let literal = self.define(terms, t, node);
-                    self.literals.insert(t, literal);
+                    self.literals[t.0 as usize] = self.define(terms, t, node);
+                    self.spoken_of.push(t);
                 }
             }
         }
-        self.literals[&root]
+        self.literal_of(root)
+    }
+
+    fn literal_of(&self, t: Term) -> Literal {
+        self.literals[t.0 as usize]
     }
 
     fn define(&mut self, terms: &Terms, t: Term, node: &Node) -> Literal {
         match node {
-            Node::Not(x) => self.literals[x].negated(),
+            Node::Not(x) => self.literal_of(*x).negated(),
             Node::And(items) => self.conjunction(items, true),
             Node::Or(items) => self.conjunction(items, false).negated(),
-            Node::Bool(true) => self.conjunction_of(Vec::new()),
-            Node::Bool(false) => self.conjunction_of(Vec::new()).negated(),
+            Node::Bool(true) => self.conjunction(&[], true),
+            Node::Bool(false) => self.conjunction(&[], true).negated(),
             _ => Literal::new(self.atom(terms, t), true),
         }
     }
 
     fn atom(&mut self, terms: &Terms, t: Term) -> usize {
-        let atom = self.gate(Vec::new());
-        self.gates[atom].atom = Some(t);
+        let atom = self.gate(Some(t));
         if let Some(bound) = Bound::of(terms, t) {
-            self.gates[atom].bound = Some(bound);
-            self.related.entry(bound.subject).or_default().push(atom);
+            self.gates[atom].bound = Some(self.bounds.len() as u32);
+            self.bounds.push(bound);
+            self.related.entry(bound.subject).or_default().push(atom as u32);
         }
         atom
     }
 
     /// All of the items have this truth.
     fn conjunction(&mut self, items: &[Term], truth: bool) -> Literal {
-        let parts = items.iter().map(|i| self.literals[i]);
-        self.conjunction_of(parts.map(|p| if truth { p } else { p.negated() }).collect())
-    }
-
-    fn conjunction_of(&mut self, parts: Vec<Literal>) -> Literal {
-        let whole = self.gate(parts);
-        for i in 0..self.gates[whole].parts.len() {
-            let part = self.gates[whole].parts[i];
+        let whole = self.gate(None);
+        for &item in items {
+            let literal = self.literal_of(item);
+            let part = if truth { literal } else { literal.negated() };
+            self.parts.push(part);
             self.gates[part.node()].wholes.push(Literal::new(whole, part.holds()));
         }
+        self.gates[whole].end = self.parts.len() as u32;
         self.start(whole);
         Literal::new(whole, true)
     }
@@ -301,30 +384,35 @@ impl Units {
     /// What a new conjunction is by the parts that are known already. It is known no longer than what was assumed
     /// last: a question may be left open by this, but never answered wrongly.
     fn start(&mut self, whole: usize) {
-        let parts = &self.gates[whole].parts;
-        let known: Vec<bool> = parts.iter().filter_map(|&p| self.truth(p)).collect();
-        let told =
-            parts.iter().filter(|p| self.truth(**p) == Some(true) && self.gates[p.node()].told);
-        self.gates[whole].holding = told.count();
-        if known.contains(&false) {
+        let parts = &self.parts[self.gates[whole].parts()];
+        let is_told = |p: Literal| self.gates[p.node()].told;
+        let (mut known, mut told, mut fails) = (0, 0, false);
+        for &part in parts {
+            let truth = self.truth(part);
+            known += usize::from(truth.is_some());
+            told += u32::from(truth == Some(true) && is_told(part));
+            fails |= truth == Some(false);
+        }
+        let all_known = known == parts.len();
+        self.gates[whole].holding = told;
+        if fails {
             self.set(Literal::new(whole, false));
-        } else if known.len() == self.gates[whole].parts.len() {
+        } else if all_known {
             self.set(Literal::new(whole, true));
         }
     }
 
     fn truth(&self, literal: Literal) -> Option<bool> {
-        self.gates[literal.node()].truth.map(|t| t == literal.holds())
+        self.truths[literal.node()].map(|t| t == literal.holds())
     }
 
     /// False when the opposite is known.
     fn set(&mut self, literal: Literal) -> bool {
-        let gate = &mut self.gates[literal.node()];
-        match gate.truth {
-            Some(truth) => truth == literal.holds(),
-            None => {
-                gate.truth = Some(literal.holds());
-                self.trail.push(literal.node());
+        match &mut self.truths[literal.node()] {
+            Some(truth) => *truth == literal.holds(),
+            unknown => {
+                *unknown = Some(literal.holds());
+                self.trail.push(literal.node() as u32);
                 true
             }
         }
@@ -333,7 +421,7 @@ impl Units {
     /// Tells what is known to whom it concerns; false when something contradicts.
     fn propagate(&mut self) -> bool {
         while self.told < self.trail.len() {
-            let gate = self.trail[self.told];
+            let gate = self.trail[self.told] as usize;
             self.told += 1;
             self.count_wholes(gate, |holding| holding + 1);
             self.gates[gate].told = true;
@@ -345,8 +433,8 @@ impl Units {
     }
 
     /// Corrects the counts of the conjunctions in which a gate is a part that holds.
-    fn count_wholes(&mut self, gate: usize, correct: impl Fn(usize) -> usize) {
-        let truth = self.gates[gate].truth;
+    fn count_wholes(&mut self, gate: usize, correct: impl Fn(u32) -> u32) {
+        let truth = self.truths[gate];
         for i in 0..self.gates[gate].wholes.len() {
             let whole = self.gates[gate].wholes[i];
             if truth == Some(whole.holds()) {
@@ -360,32 +448,35 @@ impl Units {
         if self.gates[gate].atom.is_some() {
             return true;
         }
-        if self.gates[gate].truth == Some(true) {
-            return (0..self.gates[gate].parts.len()).all(|i| self.set(self.gates[gate].parts[i]));
+        if self.truths[gate] == Some(true) {
+            return self.gates[gate].parts().all(|i| self.set(self.parts[i]));
         }
         self.tell_last_part(gate)
     }
 
     /// A conjunction that does not hold, of which all parts but one do: that one does not.
     fn tell_last_part(&mut self, gate: usize) -> bool {
-        let Gate { parts, holding, truth, .. } = &self.gates[gate];
-        if *truth != Some(false) || holding + 1 < parts.len() {
+        if self.truths[gate] != Some(false) {
             return true;
         }
-        match parts.iter().find(|&&p| self.truth(p) != Some(true)) {
+        let parts = self.gates[gate].parts();
+        if (self.gates[gate].holding as usize) + 1 < parts.len() {
+            return true;
+        }
+        match self.parts[parts].iter().find(|&&p| self.truth(p) != Some(true)) {
             Some(&last) => self.set(last.negated()),
             None => false,
         }
     }
 
     fn tell_wholes(&mut self, gate: usize) -> bool {
-        let truth = self.gates[gate].truth;
+        let truth = self.truths[gate];
         (0..self.gates[gate].wholes.len()).all(|i| {
             let whole = self.gates[gate].wholes[i];
             let node = whole.node();
             if truth != Some(whole.holds()) {
                 self.set(Literal::new(node, false))
-            } else if self.gates[node].holding == self.gates[node].parts.len() {
+            } else if self.gates[node].holding as usize == self.gates[node].parts().len() {
                 self.set(Literal::new(node, true))
             } else {
                 self.tell_last_part(node)
@@ -395,37 +486,48 @@ impl Units {
 
     /// Comparisons of the same value, as far as those that are known decide them.
     fn tell_related(&mut self, gate: usize) -> bool {
-        let Some(bound) = self.gates[gate].bound else { return true };
+        let Some(bound) = self.bound(gate) else { return true };
         let related = &self.related[&bound.subject];
-        let related: Vec<usize> = related.iter().rev().take(MAX_RELATED).copied().collect();
-        let mut known = related.iter().filter_map(|&g| self.known_bound(g));
-        let left =
-            known.try_fold(Values::of(&bound), |values, (b, holds)| values.narrowed(&b, holds));
-        let Some(values) = left else { return false };
-        related.into_iter().all(|g| match self.known_bound(g) {
+        let related: SmallVec<[u32; MAX_RELATED]> =
+            related.iter().rev().take(MAX_RELATED).copied().collect();
+        let mut left = Values::of(bound);
+        let mut known = related.iter().filter_map(|&g| self.known_bound(g as usize));
+        if !known.all(|(b, holds)| left.narrow(b, holds)) {
+            return false;
+        }
+        related.into_iter().map(|g| g as usize).all(|g| match self.truths[g] {
             Some(_) => true,
-            None => match self.gates[g].bound.and_then(|b| values.decide(&b)) {
+            None => match self.bound(g).and_then(|b| left.decide(b)) {
                 Some(holds) => self.set(Literal::new(g, holds)),
                 None => true,
             },
         })
     }
 
-    fn known_bound(&self, gate: usize) -> Option<(Bound, bool)> {
-        self.gates[gate].bound.zip(self.gates[gate].truth)
+    /// What an atom states.
+    fn bound(&self, gate: usize) -> Option<&Bound> {
+        self.gates[gate].bound.map(|b| &self.bounds[b as usize])
     }
 
-    fn gate(&mut self, parts: Vec<Literal>) -> usize {
-        let (wholes, holding) = (Vec::new(), 0);
+    fn known_bound(&self, gate: usize) -> Option<(&Bound, bool)> {
+        self.bound(gate).zip(self.truths[gate])
+    }
+
+    /// A new gate without parts, which an atom never gets.
+    fn gate(&mut self, atom: Option<Term>) -> usize {
+        let end = self.parts.len() as u32;
+        let wholes = SmallVec::new();
         self.gates.push(Gate {
-            parts,
-            wholes,
-            truth: None,
-            holding,
+            first: end,
+            end,
+            holding: 0,
             told: false,
-            atom: None,
+            atom,
             bound: None,
+            wholes,
         });
+        self.truths.push(None);
+        self.possible.push([false; 2]);
         self.gates.len() - 1
     }
 }
@@ -508,9 +610,10 @@ mod tests {
             units.assume(&terms, one);
         }
         let one_fails = terms.or2(not_a, not_b);
-        assert!(!units.rules_out(&terms, one_fails) && units.rules_out_by_cases(&terms, one_fails));
+        assert!(!units.rules_out(&terms, one_fails));
+        assert_eq!(units.consequences(&terms, one_fails), None);
         let one_holds = terms.or2(a, b);
-        assert!(!units.rules_out_by_cases(&terms, one_holds));
+        assert!(units.consequences(&terms, one_holds).is_some());
     }
 
     #[test]
@@ -523,9 +626,9 @@ mod tests {
         let implied = terms.or2(not_a, b);
         units.assume(&terms, implied);
         assert_eq!(units.known_atoms(), [(c, true)]);
-        assert_eq!(units.consequences(&terms, a), [(a, true), (b, true)]);
+        assert_eq!(units.consequences(&terms, a), Some(vec![(a, true), (b, true)]));
         let not_b = terms.not(b);
-        assert_eq!(units.consequences(&terms, not_b), [(b, false), (a, false)]);
+        assert_eq!(units.consequences(&terms, not_b), Some(vec![(b, false), (a, false)]));
         assert_eq!(units.known_atoms(), [(c, true)]);
     }
 

@@ -17,28 +17,58 @@ const MAX_STEPS: usize = 4;
 const MAX_NEEDED: usize = 4;
 
 /// Questions about one path.
+#[derive(Default)]
 struct Path {
     units: Units,
-    /// What was chosen on the way to the alternative that is looked at.
-    chosen: Vec<Term>,
-    known: FxHashMap<(Vec<Term>, Term), Term>,
+    /// What was chosen on the way to the alternative that is looked at: the number of each list of choices that
+    /// this one begins with.
+    chosen: Vec<u32>,
+    /// The number of a list of choices, by that of the list without the last one, and the last one. That of the
+    /// empty list is zero.
+    choices: FxHashMap<(u32, Term), u32>,
+    /// Answers, by the number of what was chosen.
+    known: FxHashMap<(u32, Term), Term>,
+}
+
+impl Path {
+    /// What an answer about a term depends on.
+    fn key(&self, t: Term) -> (u32, Term) {
+        (self.chosen.last().copied().unwrap_or(0), t)
+    }
+
+    fn choose(&mut self, chosen: Term) {
+        let (key, next) = (self.key(chosen), self.choices.len() as u32 + 1);
+        let number = *self.choices.entry(key).or_insert(next);
+        self.chosen.push(number);
+    }
 }
 
 impl Exec<'_> {
     /// The state with facts and pointers that its own path decides, since the path is not told to callers, and what the
     /// path says about inputs; none when it contradicts itself.
-    pub(crate) fn settled(&mut self, mut state: State) -> Option<(State, Vec<Term>)> {
+    pub(crate) fn settled(&mut self, state: State) -> Option<(State, Vec<Term>)> {
         let formula = self.pcs.formula(&mut self.terms, state.pc);
-        let mut given = Assumption::all(&necessary(&self.terms, formula));
-        let mut units = Units::default();
+        let mut path = Path { units: std::mem::take(&mut self.units), ..Path::default() };
+        path.units.clear();
         for t in self.pcs.path(state.pc) {
-            units.assume(&self.terms, t);
+            path.units.assume(&self.terms, t);
         }
-        if units.is_contradiction() {
-            return None;
-        }
-        let inputs = self.short_inputs(units.known_atoms());
-        let mut path = Path { units, chosen: Vec::new(), known: FxHashMap::default() };
+        path.units.ask_from_here();
+        let settled = (!path.units.is_contradiction()).then(|| {
+            let given = Assumption::all(&necessary(&self.terms, formula));
+            self.settled_on(&mut path, given, state)
+        });
+        self.units = path.units;
+        settled
+    }
+
+    fn settled_on(
+        &mut self,
+        path: &mut Path,
+        mut given: Assumption,
+        mut state: State,
+    ) -> (State, Vec<Term>) {
+        let inputs = self.short_inputs(path.units.known_atoms());
         let cells: Vec<(Cell, Term)> = state.mem.iter().map(|(c, t)| (*c, *t)).collect();
         for ((base, slot), t) in cells {
             let simpler = self.terms.assuming(t, &mut given);
@@ -47,16 +77,13 @@ impl Exec<'_> {
                     let simpler = self.pcs.simplify(&mut self.terms, state.pc, simpler);
                     match slot {
                         _ if !self.concerns_callers(base) => simpler,
-                        Slot::Live => {
-                            let decided = self.decided_by_cases(&mut path, simpler);
-                            self.with_needed_inputs(&mut path, decided)
-                        }
-                        _ => self.decided(&mut path, simpler),
+                        Slot::Live => self.decided_existence(path, simpler),
+                        _ => self.decided(path, simpler),
                     }
                 }
                 _ if slot.is_contents() && self.terms.has_addr(simpler) => {
                     let pruned = self.pruned(&state, simpler);
-                    self.decided_choice(&mut path, pruned)
+                    self.decided_choice(path, pruned)
                 }
                 _ => simpler,
             };
@@ -64,27 +91,22 @@ impl Exec<'_> {
                 state.mem.insert((base, slot), simpler);
             }
         }
-        Some((state, inputs))
+        (state, inputs)
     }
 
-    /// A condition, or false when the path rules it out in every case: dear, and asked only about what exists.
-    fn decided_by_cases(&mut self, path: &mut Path, t: Term) -> Term {
-        match self.decided(path, t) {
-            decided @ (Terms::TRUE | Terms::FALSE) => decided,
-            open if path.units.rules_out_by_cases(&self.terms, open) => Terms::FALSE,
+    /// The condition under which something exists, or false when the path rules it out in every case: dear, and asked
+    /// only about this. With it goes what it needs of the inputs on this path, since the path is not told: what is made
+    /// only on request, or only the first time, callers know not to get.
+    fn decided_existence(&mut self, path: &mut Path, t: Term) -> Term {
+        let open = match self.decided(path, t) {
+            decided @ (Terms::TRUE | Terms::FALSE) => return decided,
             open => open,
-        }
-    }
-
-    /// A condition with what it needs of the inputs on this path, since the path is not told: what is made only on
-    /// request, or only the first time, callers know not to get.
-    fn with_needed_inputs(&mut self, path: &mut Path, t: Term) -> Term {
-        if matches!(t, Terms::TRUE | Terms::FALSE) {
-            return t;
-        }
-        let consequences = path.units.consequences(&self.terms, t);
+        };
+        let Some(consequences) = path.units.consequences(&self.terms, open) else {
+            return Terms::FALSE;
+        };
         let needed = self.short_inputs(consequences);
-        let parts: Vec<Term> = needed.into_iter().take(MAX_NEEDED).chain([t]).collect();
+        let parts: Vec<Term> = needed.into_iter().take(MAX_NEEDED).chain([open]).collect();
         self.terms.and(parts)
     }
 
@@ -127,7 +149,7 @@ impl Exec<'_> {
         if matches!(self.terms.node(t), Node::Bool(_)) {
             return t;
         }
-        let key = (path.chosen.clone(), t);
+        let key = path.key(t);
         if let Some(&answer) = path.known.get(&key) {
             return answer;
         }
@@ -147,7 +169,7 @@ impl Exec<'_> {
     /// the way to an alternative counts with the path: `p == NULL || q` says something of `q` where `p` is not null.
     fn decided_choice(&mut self, path: &mut Path, t: Term) -> Term {
         let Node::Ite { cond, then, otherwise } = *self.terms.node(t) else { return t };
-        let key = (path.chosen.clone(), t);
+        let key = path.key(t);
         if let Some(&answer) = path.known.get(&key) {
             return answer;
         }
@@ -171,7 +193,7 @@ impl Exec<'_> {
         }
         let mark = path.units.mark();
         path.units.assume(&self.terms, chosen);
-        path.chosen.push(chosen);
+        path.choose(chosen);
         let answer = self.decided_choice(path, t);
         path.chosen.pop();
         path.units.forget(mark);

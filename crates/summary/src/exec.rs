@@ -19,7 +19,7 @@ use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
 use imbl::OrdMap;
-use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms};
+use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};
 use leakproof_ir::{
     BlockId, Body, Entity, Function, Inst, InstId, InstKind, Loc, Module, Terminator, Ty, ValueId,
     ValueKind,
@@ -192,6 +192,8 @@ pub struct Exec<'a> {
     pub(crate) prunings: FxHashMap<(Pc, Term), Term>,
     /// The values that some instruction reads, once somebody asked.
     pub(crate) used: Option<FxHashSet<ValueId>>,
+    /// Room for questions about paths, of which there are many.
+    pub(crate) units: Units,
     /// The state in which the call that runs now is left by an exception.
     pub(crate) thrown: Option<State>,
     /// Where exceptions came from.
@@ -278,6 +280,7 @@ impl<'a> Exec<'a> {
             bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
             used: None,
+            units: Units::default(),
             thrown: None,
             throw_sites: Vec::new(),
             steps: 0,

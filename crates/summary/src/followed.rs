@@ -1,9 +1,9 @@
 //! Which of the objects that a function made its callers are told about.
 
 use crate::exec::Exec;
-use crate::state::State;
+use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
-use leakproof_guard::{Term, Terms};
+use leakproof_guard::{Base, Term, Terms};
 use rustc_hash::FxHashSet;
 
 /// Objects that one call creates for its caller, as far as they are followed: the nearest first.
@@ -37,32 +37,29 @@ impl Exec<'_> {
         self.add_reachable(&state, direct, usize::MAX, MAX_AT_EXIT, &mut reached);
         self.add_reachable(&state, others, MAX_DISTANCE, MAX_AT_EXIT, &mut reached);
         self.escape_held_by_others(&mut state, &reached);
-        for i in 0..self.objects.len() {
-            if !reached.contains(&ObjectId(i as u32)) {
-                self.remove_object(&mut state, i);
-            }
-        }
+        self.remove_objects(&mut state, |o| !reached.contains(&o));
         state
     }
 
     /// The state at an exit without the objects that its path did not make: they hold nothing.
     pub(crate) fn without_unmade(&mut self, mut state: State) -> State {
+        let mut unmade = FxHashSet::default();
         for i in 0..self.objects.len() {
             let live = state.fact(self.objects[i].base, Slot::Live);
             if self.pcs.simplify(&mut self.terms, state.pc, live) == Terms::FALSE {
-                self.remove_object(&mut state, i);
+                unmade.insert(ObjectId(i as u32));
             }
         }
+        self.remove_objects(&mut state, |o| unmade.contains(&o));
         state
     }
 
-    fn remove_object(&self, state: &mut State, index: usize) {
-        let base = self.objects[index].base;
-        if self.object_of(base).is_some() {
-            let slots: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
-            for slot in slots {
-                state.mem.remove(&(base, slot));
-            }
+    /// All that is said of some new objects goes.
+    fn remove_objects(&self, state: &mut State, goes: impl Fn(ObjectId) -> bool) {
+        let cells = state.mem.keys().filter(|(base, _)| self.object_of(*base).is_some_and(&goes));
+        let cells: Vec<Cell> = cells.copied().collect();
+        for cell in cells {
+            state.mem.remove(&cell);
         }
     }
 
@@ -114,9 +111,10 @@ impl Exec<'_> {
         state: &mut State,
         followed: &FxHashSet<ObjectId>,
     ) {
+        let present = bases_with_cells(state);
         for i in 0..self.objects.len() {
             let base = self.objects[i].base;
-            if followed.contains(&ObjectId(i as u32)) || !state.cells_of(base).any(|_| true) {
+            if followed.contains(&ObjectId(i as u32)) || present.binary_search(&base).is_err() {
                 continue;
             }
             let freed = state.fact(base, Slot::Freed);
@@ -129,4 +127,11 @@ impl Exec<'_> {
             }
         }
     }
+}
+
+/// In order. To look for the cells of each of many objects, most of which have none, would be dearer.
+fn bases_with_cells(state: &State) -> Vec<Base> {
+    let mut bases: Vec<Base> = state.mem.keys().map(|(base, _)| *base).collect();
+    bases.dedup();
+    bases
 }

@@ -115,7 +115,7 @@ impl<'a> Reuse<'a> {
         for &callee in callees {
             text.extend(self.names.function(callee)?);
             text.push(u8::from(round.is_member(callee)));
-            text.extend(round.hash(env, callee)?);
+            text.extend(round.hash(env, f, callee)?);
         }
         Some(())
     }

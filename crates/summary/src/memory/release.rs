@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
 use leakproof_guard::{Base, Node, Seen, Term, Terms};
 use leakproof_ir::InstId;
-use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 /// A condition of escape that is larger than this is taken as met.
 const MAX_ESCAPE_CONDITION: u32 = 1000;
@@ -111,8 +111,8 @@ impl Exec<'_> {
 
     /// A base escapes with all that it leads to, which is not told apart any further.
     pub(crate) fn escape_base(&mut self, state: &mut State, base: Base, when: Term) {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![(base, ESCAPE_DEPTH)];
+        let mut seen = Seen::default();
+        let mut work: SmallVec<[(Base, u32); 16]> = smallvec![(base, ESCAPE_DEPTH)];
         while let Some((base, depth)) = work.pop() {
             if when == Terms::FALSE || !self.may_be_owned(base) || !seen.insert(base) {
                 continue;
@@ -131,7 +131,7 @@ impl Exec<'_> {
             }
             state.mem.insert((base, Slot::Escaped), escaped);
             if depth > 0 {
-                let inner: Vec<Term> = state
+                let inner: SmallVec<[Term; 16]> = state
                     .contents_of(base)
                     .map(|(_, t)| t)
                     .filter(|&t| self.terms.has_addr(t) || self.is_callers(t))
