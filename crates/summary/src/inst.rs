@@ -115,6 +115,9 @@ impl Exec<'_> {
         };
         let null = self.terms.is_null(pointer);
         let there = self.terms.not(null);
+        if is_access && self.pcs.is_ruled_out(&self.terms, state.pc, there) {
+            return false;
+        }
         if is_access && is_choice && self.is_literal(there) {
             match self.pcs.extend(&mut self.terms, state.pc, there) {
                 Some(pc) => state.pc = pc,

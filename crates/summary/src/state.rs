@@ -192,6 +192,11 @@ impl PathConditions {
     }
 
     /// True or false when the path says so, else `t` itself.
+    /// Whether what was said on the path contradicts a condition.
+    pub fn is_ruled_out(&self, terms: &Terms, pc: Pc, t: Term) -> bool {
+        self.decide(terms, pc, t) == Terms::FALSE
+    }
+
     fn decide(&self, terms: &Terms, pc: Pc, t: Term) -> Term {
         let said = &self.node(pc).said;
         if said.literals.contains(&t) {
