@@ -1,6 +1,6 @@
 //! A term under the assumption that some of its conditions hold, or do not.
 
-use crate::pages::Pages;
+use crate::found::Found;
 use crate::{Node, Term, Terms};
 
 /// Assumptions, with the terms already rewritten under them.
@@ -9,7 +9,7 @@ pub struct Assumption {
     first: Option<Term>,
     /// The condition mentions all of these, when there is just one.
     mentions: u64,
-    known: Pages,
+    known: Found,
 }
 
 impl Assumption {
@@ -20,7 +20,7 @@ impl Assumption {
 
     /// Several conditions, each with its truth.
     pub fn all(literals: &[(Term, bool)]) -> Self {
-        let mut known = Pages::default();
+        let mut known = Found::default();
         for &(t, truth) in literals {
             known.insert(t, Terms::bool(truth));
         }

@@ -179,6 +179,9 @@ pub struct Exec<'a> {
     pub(crate) objects_before: usize,
     /// Conditions with what is out of sight taken as met.
     pub(crate) favours: Favours,
+    /// The same for conditions about objects, by the condition under which they exist: asked only when all calls
+    /// were run.
+    pub(crate) favoured: FxHashMap<(ObjectId, Term, Term), Term>,
     /// For the symbol of an outcome whose conditions were cut: symbols before this one were there
     /// before the call.
     pub(crate) known_before: FxHashMap<Sym, u32>,
@@ -274,6 +277,7 @@ impl<'a> Exec<'a> {
             before: None,
             objects_before: 0,
             favours: Favours::default(),
+            favoured: FxHashMap::default(),
             known_before: FxHashMap::default(),
             released_by: FxHashSet::default(),
             outcomes: Outcomes::default(),

@@ -123,8 +123,7 @@ impl Exec<'_> {
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
             let reachable = self.terms.or2(held, owned);
             let reachable = self.pcs.simplify(&mut self.terms, state.pc, reachable);
-            let repeated = self.repeated(&state, object, reachable);
-            let reachable = self.favoured(reachable, &repeated);
+            let reachable = self.favoured_about(&state, object, reachable);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let tested = self.tested_as(&state, object, &tests);
@@ -205,11 +204,26 @@ impl Exec<'_> {
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
         let gone = self.terms.or2(freed, escaped);
         let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
-        let repeated = self.repeated(state, object, gone);
-        let gone = self.favoured(gone, &repeated);
+        let gone = self.favoured_about(state, object, gone);
         let here = self.terms.not(gone);
         let cond = self.terms.and2(live, here);
         self.pcs.simplify(&mut self.terms, state.pc, cond)
+    }
+
+    /// A condition about an object with what is out of sight taken as met. Most exits ask the same.
+    fn favoured_about(&mut self, state: &State, object: ObjectId, t: Term) -> Term {
+        if matches!(t, Terms::TRUE | Terms::FALSE) {
+            return t;
+        }
+        let live = state.fact(self.objects[object.0 as usize].base, Slot::Live);
+        let key = (object, live, t);
+        if let Some(&known) = self.favoured.get(&key) {
+            return known;
+        }
+        let repeated = self.repeated(state, object, t);
+        let favoured = self.favoured(t, &repeated);
+        self.favoured.insert(key, favoured);
+        favoured
     }
 
     /// A release depends on what the analysis lost sight of: the contents of own objects after
