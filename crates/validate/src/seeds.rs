@@ -23,18 +23,27 @@ const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 const LARGE_NUMBER: &str = "-9999999";
 
 /// Files that are there unless the user gives some: the operands of our inputs name them. The last line of one
-/// has no end, and one is in a folder. Beside them are an empty folder `e` and a link `l` to a folder.
+/// has no end, one is in a folder, one is hidden and like another. Beside them are an empty folder `e` and links to a folder,
+/// to a file and to nothing.
 fn default_files() -> BTreeMap<String, Vec<u8>> {
-    let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n")];
+    let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n"), ("d/.b", "b 1\n")];
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
+
+fn default_links() -> BTreeMap<String, String> {
+    let links = [("l", "d"), ("k", "a"), ("o", "gone")];
+    links.map(|(name, target)| (name.to_owned(), target.to_owned())).into()
+}
+
+/// The names of all that, as programs read them that take lists of files.
+const NAMES: &str = "1\na\nd\nd/a\ne\nk\nl\no\n";
 
 fn with(arguments: &[&str], stdin: &str) -> Input {
     Input {
         stdin: stdin.as_bytes().to_vec(),
         files: default_files(),
         folders: BTreeSet::from(["e".to_owned()]),
-        links: BTreeMap::from([("l".to_owned(), "d".to_owned())]),
+        links: default_links(),
         ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
     }
 }
@@ -57,6 +66,7 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["1", "a"], LINES),
         with(&["d", "."], LINES),
         with(&["l/", "e", "l"], LINES),
+        with(&["k", "o", "a"], NAMES),
         with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
@@ -119,29 +129,30 @@ const OPERANDS: &[&[&str]] = &[
     &["d", "e"],
     &["l", "new"],
     &["l", "d", "e"],
+    &["k", "new"],
+    &["e"],
     &["/dev/null", "."],
 ];
 
 /// Each option with these operands.
 fn of_operands(map: &ProgramMap) -> Vec<Input> {
-    let mut all: Vec<Input> = OPERANDS.iter().map(|o| with(o, LINES)).collect();
+    let mut all: Vec<Input> = OPERANDS.iter().map(|o| with(o, NAMES)).collect();
     for option in main_options(map).into_iter().take(MAX_OPTIONS) {
         let words = option_words(option);
         for operands in OPERANDS {
             let words = words.iter().map(String::as_str);
             let line: Vec<&str> = words.chain(operands.iter().copied()).collect();
-            all.push(with(&line, LINES));
+            all.push(with(&line, NAMES));
         }
     }
     all
 }
 
-/// The program's options; most long ones are other names of short ones.
+/// The program's options, those first that have a letter: they are used more.
 fn main_options(map: &ProgramMap) -> Vec<&OptionMap> {
-    let all: Vec<&OptionMap> = map.units.iter().flat_map(|u| &u.options).collect();
-    let is_short = |o: &&&OptionMap| !o.name.starts_with("--");
-    let short: Vec<&OptionMap> = all.iter().filter(is_short).copied().collect();
-    if short.is_empty() { all } else { short }
+    let mut all: Vec<&OptionMap> = map.units.iter().flat_map(|u| &u.options).collect();
+    all.sort_by_key(|o| o.name.starts_with("--"));
+    all
 }
 
 /// Words of tables as options of programs that have a parser of their own: alone, and with a value behind.
@@ -286,8 +297,9 @@ mod tests {
         let option = |name: &str, takes_value| OptionMap { name: name.into(), takes_value };
         let options = vec![option("--long", false), option("-a", false), option("-n", true)];
         let map = ProgramMap::new(vec![UnitMap { options, ..UnitMap::default() }]);
-        let [pair] = of_pairs(&map).try_into().unwrap();
-        assert_eq!(pair.arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
+        let pairs = of_pairs(&map);
+        assert_eq!(pairs.len(), 3);
+        assert_eq!(pairs[0].arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
         assert_eq!(environment_inputs("GZIP")[0].environment["GZIP"], b"1");
         assert!(environment_inputs("gzip").is_empty() && environment_inputs("A").is_empty());
     }
