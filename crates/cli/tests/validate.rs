@@ -256,6 +256,11 @@ fn reports_of_gcc_cppcheck_and_infer() {
     for file in ["gcc.sarif", "cppcheck.sarif", "infer.json"] {
         assert_must_leak(&sandbox.run(["validate", "a.c", "--from", file]));
     }
+    let of_id = |id| sandbox.run(["validate", "a.c", "--from", "gcc.sarif", "--id", id]);
+    assert_must_leak(&of_id("a.c:4-8"));
+    let none = of_id("b.c");
+    assert_eq!(none.code, Some(2), "{}", none.stdout);
+    assert!(none.stderr.contains("no warning has such an id"), "{}", none.stderr);
     sandbox.write("other.sarif", sarif("memleak", "something leaks", &[]));
     let run = sandbox.run(["validate", "a.c", "--from", "other.sarif"]);
     assert!(run.stderr.contains("does not say where"), "{}", run.stderr);

@@ -148,6 +148,10 @@ impl ValidateArgs {
             || (self.from.is_some() && !self.from.as_deref().is_some_and(is_own_report))
         {
             verdicts::tell_apart(&mut warnings);
+            warnings.retain(|w| self.is_wanted(&w.name));
+            if warnings.is_empty() && !self.id.is_empty() {
+                bail!("no warning has such an id");
+            }
             let mut report = Report { version: 1, ..Report::default() };
             report.leaks = warnings.iter().map(|w| verdicts::as_finding(w, root)).collect();
             return Ok((report, warnings, input.loaded.modules));
@@ -156,14 +160,17 @@ impl ValidateArgs {
             Some(file) => (read_report(file)?, input.loaded.modules),
             None => self.check(input, root)?,
         };
-        let wanted =
-            |id: &str| self.id.is_empty() || self.id.iter().any(|w| id.starts_with(w.as_str()));
-        report.leaks.retain(|f| wanted(&f.id));
+        report.leaks.retain(|f| self.is_wanted(&f.id));
         if report.leaks.is_empty() && !self.id.is_empty() {
             bail!("no finding has such an id: it may have been fixed");
         }
         let list = report.leaks.iter().map(|f| Warning::from_finding(f, root)).collect();
         Ok((report, list, modules))
+    }
+
+    /// Whether the user asked for this id, or for none in particular.
+    fn is_wanted(&self, id: &str) -> bool {
+        self.id.is_empty() || self.id.iter().any(|w| id.starts_with(w.as_str()))
     }
 
     fn check(&self, input: Input, root: &Path) -> Result<(Report, Vec<Module>)> {
