@@ -7,6 +7,7 @@
 //!     cargo xtask bench fresh FOLDER [PROGRAM...]     docs/benchmarks/fresh.md: other programs
 //!     cargo xtask bench unseen FOLDER [PROGRAM...]    docs/benchmarks/unseen.md: and others again
 //!     cargo xtask bench mixed FOLDER [PROGRAM...]     docs/benchmarks/mixed.md: of several packages
+//!     cargo xtask bench tools FOLDER [PROGRAM...]     docs/benchmarks/tools.md: of six more
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
@@ -37,6 +38,9 @@ fn main() -> Result<()> {
         ["bench", "mixed", folder, programs @ ..] => {
             bench::injected::run(&bench::injected::MIXED, folder, programs)
         }
+        ["bench", "tools", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::TOOLS, folder, programs)
+        }
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
@@ -47,7 +51,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected|fresh|unseen|mixed FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
+             bench injected|fresh|unseen|mixed|tools FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

@@ -12,6 +12,7 @@ mod config;
 mod failure;
 mod inputs;
 mod last_result;
+mod order;
 mod output;
 mod rendering;
 mod stats;

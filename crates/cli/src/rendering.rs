@@ -98,10 +98,16 @@ pub struct Scene<'a> {
 impl RenderArgs {
     /// Writes the result in all forms asked for.
     pub fn write(&self, report: &Report, scene: &Scene, ui: &Ui) -> Result<()> {
+        self.write_others(report, scene, ui)?;
+        self.write_one(self.format, self.output.as_deref(), report, scene, ui)
+    }
+
+    /// Writes the result in the forms that are asked for besides the first.
+    pub fn write_others(&self, report: &Report, scene: &Scene, ui: &Ui) -> Result<()> {
         for extra in &self.write {
             self.write_one(extra.format, Some(&extra.path), report, scene, ui)?;
         }
-        self.write_one(self.format, self.output.as_deref(), report, scene, ui)
+        Ok(())
     }
 
     fn write_one(

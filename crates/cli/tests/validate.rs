@@ -5,6 +5,7 @@ mod common;
 
 use common::{Run, Sandbox};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// `work` leaks at line 8 when the argument is 4711; `fine` does not leak.
 const PROGRAM: &str = "#include <stdlib.h>
@@ -255,6 +256,11 @@ fn reports_of_gcc_cppcheck_and_infer() {
     for file in ["gcc.sarif", "cppcheck.sarif", "infer.json"] {
         assert_must_leak(&sandbox.run(["validate", "a.c", "--from", file]));
     }
+    let of_id = |id| sandbox.run(["validate", "a.c", "--from", "gcc.sarif", "--id", id]);
+    assert_must_leak(&of_id("a.c:4-8"));
+    let none = of_id("b.c");
+    assert_eq!(none.code, Some(2), "{}", none.stdout);
+    assert!(none.stderr.contains("no warning has such an id"), "{}", none.stderr);
     sandbox.write("other.sarif", sarif("memleak", "something leaks", &[]));
     let run = sandbox.run(["validate", "a.c", "--from", "other.sarif"]);
     assert!(run.stderr.contains("does not say where"), "{}", run.stderr);
@@ -273,6 +279,63 @@ fn an_earlier_report_is_validated_and_written_as_sarif() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let text = json_of(&run)["runs"][0]["results"][0].to_string();
     assert!(text.contains("MUST-LEAK") && text.contains("witnessed"), "{text}");
+}
+
+/// Two that are judged and one that makes no sense, in all forms at once.
+#[test]
+fn every_form_has_verdicts_rejections_and_both_orders() {
+    let sandbox = sandbox();
+    let warnings = ["--warning", "alloc=a.c:5,leak=a.c:8", "--warning", NO_LEAK, "--warning", LEAK];
+    let forms = ["--write", "json=v.json", "--write", "sarif=v.sarif", "--write", "html=v"];
+    let run = sandbox.run([&["validate", "a.c"][..], &warnings, &forms].concat());
+    assert_must_leak(&run);
+    let read = |name: &str| std::fs::read_to_string(sandbox.path().join(name)).unwrap();
+    let report: Value = serde_json::from_str(&read("v.json")).unwrap();
+    let verdicts = |report: &Value| -> Vec<String> {
+        let leaks = report["leaks"].as_array().unwrap().iter();
+        leaks.map(|l| l["verdict"].as_str().unwrap_or("none").to_owned()).collect()
+    };
+    assert_eq!(verdicts(&report), ["MUST-LEAK", "LIKELY-NOT-LEAK", "none"]);
+    let rejected = &report["leaks"][2]["validation"];
+    assert_eq!(rejected["cause"], "rejected", "{rejected}");
+    assert!(rejected["reason"].as_str().unwrap().contains("nearest is line 4"), "{rejected}");
+    let sarif = read("v.sarif");
+    let at = |text: &str, what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+    let (must, not) = ("\"MUST-LEAK\"", "\"LIKELY-NOT-LEAK\"");
+    assert!(at(&sarif, must) < at(&sarif, not), "{sarif}");
+    assert!(sarif.contains("nearest is line 4"), "{sarif}");
+    let index = read("v/index.html");
+    let row = |verdict: &str| at(&index, &format!("data-verdict=\"{verdict}\""));
+    assert!(row("MUST-LEAK") < row("LIKELY-NOT-LEAK"), "{index}");
+    // An earlier result in the other order.
+    let again =
+        |form: &str| sandbox.run(["report", "v.json", "--sort", "validate", "--format", form]);
+    assert_eq!(verdicts(&json_of(&again("json"))), ["LIKELY-NOT-LEAK", "MUST-LEAK", "none"]);
+    let sarif = again("sarif").stdout;
+    assert!(at(&sarif, not) < at(&sarif, must), "{sarif}");
+    let text = again("text").stdout;
+    assert!(at(&text, "LIKELY-NOT-LEAK") < at(&text, "MUST-LEAK ("), "{text}");
+    assert!(text.contains("not validated"), "{text}");
+}
+
+/// The time for all is for all programs together, also while one is searched.
+#[test]
+fn the_time_for_all_warnings_is_kept() {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../validate/tests/programs");
+    let text = std::fs::read_to_string(folder.join("behind_a_hash.c")).unwrap();
+    let line = |mark: &str| text.lines().position(|l| l.contains(mark)).unwrap() + 1;
+    let (alloc, leak) = (line("@alloc"), line("@leak"));
+    sandbox.write("a.c", &text).write("b.c", &text);
+    let hidden = |file: &str| format!("alloc={file}:{alloc},leak={file}:{leak}");
+    let (a, b) = (hidden("a.c"), hidden("b.c"));
+    let args = ["validate", "a.c", "b.c", "--warning", &a, "--warning", &b, "--total-budget", "2"];
+    let run = sandbox.run([&args[..], &["--format", "json"]].concat());
+    let report = json_of(&run);
+    let verdicts = report["leaks"].as_array().unwrap().iter().map(|l| &l["verdict"]);
+    assert!(verdicts.clone().all(|v| v == "MAY-LEAK"), "{report}");
+    assert_eq!(report["leaks"][1]["validation"]["cause"], "no-time", "{report}");
+    assert!(run.stderr.contains("[2/2]"), "{}", run.stderr);
 }
 
 /// A library: no `main` anywhere.

@@ -14,9 +14,9 @@ const MAX_ENTRIES: u32 = 512;
 
 const GETOPT: &[&str] = &["getopt", "getopt_long", "getopt_long_only", "rpl_getopt_long"];
 
-/// Options named in calls of `getopt` and its relatives.
+/// Options named in calls of `getopt` and its relatives, or in tables of `argp`.
 pub fn options(module: Module) -> Vec<OptionMap> {
-    let mut all = BTreeSet::new();
+    let mut all: BTreeSet<OptionMap> = argp_options(module).into_iter().collect();
     for name in GETOPT {
         let users = module.function(name).map(Value::users).unwrap_or_default();
         for call in users.iter().filter(|u| u.is_call() && u.argument_count() >= 3) {
@@ -40,15 +40,57 @@ fn short_options(text: &str) -> Vec<OptionMap> {
         .collect()
 }
 
-/// A table of `struct option`.
+/// A table of `struct option`, without what is another name of a short one.
 fn long_options(table: Value) -> Vec<OptionMap> {
     let rows = (0..MAX_ENTRIES).map_while(|i| table.part(i));
     let option = |row: Value| {
         let name = row.part(0)?.initial()?.as_text()?;
         let takes_value = row.part(1).and_then(Value::as_int).unwrap_or(0) != 0;
-        Some(OptionMap { name: format!("--{name}"), takes_value })
+        let stands_for = row.part(3).and_then(Value::as_int).and_then(letter);
+        stands_for.is_none().then(|| OptionMap { name: format!("--{name}"), takes_value })
     };
     rows.filter_map(option).collect()
+}
+
+/// The short option that a key stands for.
+fn letter(key: u64) -> Option<char> {
+    u8::try_from(key).ok().filter(u8::is_ascii_graphic).map(char::from)
+}
+
+/// Flags of a row that is only text, and of one that is another name of the row before.
+const ARGP_DOC: u64 = 8;
+const ARGP_ALIAS: u64 = 4;
+
+/// Options in tables of `struct argp_option`, which the library turns into those of `getopt` itself.
+fn argp_options(module: Module) -> Vec<OptionMap> {
+    let tables = module.globals().into_iter().filter_map(Value::initial);
+    tables
+        .flat_map(|t| (0..MAX_ENTRIES).map_while(move |i| t.part(i)))
+        .filter_map(argp_option)
+        .collect()
+}
+
+/// A row `{ name, key, name of the value, flags, text, group }`.
+fn argp_option(row: Value) -> Option<OptionMap> {
+    let has_its_shape = (0..6).all(|i| {
+        row.part(i)
+            .is_some_and(|p| if i % 2 == 0 { p.ty().is_pointer() } else { p.as_int().is_some() })
+    });
+    if !has_its_shape || row.part(6).is_some() {
+        return None;
+    }
+    let flags = row.part(3)?.as_int()?;
+    let key = row.part(1)?.as_int()?;
+    if flags & (ARGP_DOC | ARGP_ALIAS) != 0 {
+        return None;
+    }
+    let takes_value = row.part(2)?.initial().is_some();
+    let name = match (letter(key), row.part(0)?.initial().and_then(Value::as_text)) {
+        (Some(letter), _) => format!("-{letter}"),
+        (None, Some(name)) => format!("--{name}"),
+        (None, None) => return None,
+    };
+    Some(OptionMap { name, takes_value })
 }
 
 /// Words given to calls in a function.

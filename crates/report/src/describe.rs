@@ -104,6 +104,12 @@ pub(crate) fn why(finding: &Finding, verdict: Verdict) -> String {
     said.unwrap_or_else(|| verdict_reason(verdict).to_owned())
 }
 
+/// Why there is no verdict although one was asked for.
+pub(crate) fn rejection(finding: &Finding) -> Option<&str> {
+    let said = finding.validation.as_ref().map(|v| v.reason.as_str());
+    said.filter(|_| finding.verdict.is_none())
+}
+
 fn verdict_reason(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::MustLeak => "a run reaches the leak and the object is never freed",

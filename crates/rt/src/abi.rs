@@ -5,7 +5,7 @@
 //! the node table, and 0 stands for "not symbolic".
 
 pub const MAGIC: u32 = 0x4c50_5254;
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Names the folder with the `config` and `trace` files of a run.
 pub const FOLDER_VARIABLE: &str = "LEAKPROOF_RT";
@@ -170,7 +170,13 @@ pub mod header {
     pub const SITES: usize = 10;
     /// Microseconds of processor time until the end; 0 when the run was cut off.
     pub const PROCESSOR_TIME: usize = 11;
+    /// Bytes of names that were looked for in vain.
+    pub const MISSING: usize = 12;
 }
+
+/// Names of files that were looked for in vain, each with a zero behind it.
+pub const MISSING_OFFSET: usize = 0x100;
+pub const MAX_MISSING: usize = OBJECTS_OFFSET - MISSING_OFFSET;
 
 pub const OBJECTS_OFFSET: usize = 0x1000;
 pub const EVENTS_OFFSET: usize = 0x3_0000;

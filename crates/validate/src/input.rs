@@ -81,6 +81,22 @@ impl Input {
         input
     }
 
+    /// This input with one more file, unless something else is in its place.
+    pub fn with_file(&self, name: &str, content: &[u8]) -> Option<Self> {
+        let is_entry = |path: &Path| {
+            let path = path.to_string_lossy();
+            self.files.contains_key(path.as_ref()) || self.links.contains_key(path.as_ref())
+        };
+        let is_folder = self.folders.contains(name)
+            || self.files.keys().any(|f| Path::new(f).starts_with(name));
+        if is_folder || Path::new(name).ancestors().any(is_entry) {
+            return None;
+        }
+        let mut input = self.clone();
+        input.files.insert(name.to_owned(), content.to_vec());
+        Some(input)
+    }
+
     /// Makes the folder's entries.
     pub fn write_entries(&self, folder: &Path) -> std::io::Result<()> {
         for (name, content) in &self.files {

@@ -95,8 +95,13 @@ impl Runner {
         })
     }
 
+    /// The folder that programs run in.
+    pub fn work_folder(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
     pub fn run(&self, input: &Input, target: &Target) -> Result<Trace, ValidateError> {
-        let work = self.folder.path().join("work");
+        let work = self.work_folder();
         self.prepare(input, target, &work)
             .map_err(|e| ValidateError::io(self.folder.path(), &e))?;
         let mut command = self.command(&work)?;

@@ -1,7 +1,7 @@
 //! The path-guided search for one warning: runs, candidates, the solver, and the verdict they come to.
 //!
-//! Deterministic for a deterministic program, except that the budget is processor time. A leak that was seen is never
-//! taken back: MUST-LEAK rests on one run alone. LIKELY-NOT-LEAK and BLOAT rest on all runs that covered
+//! Deterministic for a deterministic program, except that the budget is processor time. MUST-LEAK rests on
+//! one run alone, whose witness shows the leak in the original program. LIKELY-NOT-LEAK and BLOAT rest on all runs that covered
 //! the path, and on nothing that was only assumed.
 
 use crate::candidates::{Candidate, Change, Goals, candidates};
@@ -10,7 +10,9 @@ use crate::error::ValidateError;
 use crate::feasibility::Feasibility;
 use crate::guess::guess;
 use crate::input::Input;
+use crate::leaks::{Confirmation, Leak, Leaks};
 use crate::map::ProgramMap;
+use crate::missing::Missing;
 use crate::relevance::{Fact, Facts};
 use crate::run::Runner;
 use crate::target::{PathElement, Target};
@@ -37,6 +39,8 @@ const STALE_RUNS: u64 = 100;
 #[derive(Clone, Copy, Debug)]
 pub struct SearchOptions {
     pub budget: Duration,
+    /// Time by the clock that the search must keep to as well.
+    pub left: Option<Duration>,
     pub solver: Limits,
     pub faults: bool,
     pub max_runs: u64,
@@ -48,6 +52,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             budget: Duration::from_secs(60),
+            left: None,
             solver: Limits { milliseconds: 30_000, resources: 600_000, ..Limits::default() },
             faults: true,
             max_runs: u64::MAX,
@@ -70,12 +75,8 @@ struct Open {
     candidate: Candidate,
 }
 
-/// Something that makes the object leak.
-struct Leak {
-    qualifier: Qualifier,
-    input: Input,
-    on_path: bool,
-}
+/// Tries the witness of a leak.
+pub type Confirm<'c> = dyn FnMut(&Leak) -> Result<Confirmation, ValidateError> + 'c;
 
 pub struct Search<'a> {
     map: &'a ProgramMap,
@@ -87,10 +88,13 @@ pub struct Search<'a> {
     /// By cost, then by age.
     open: BTreeMap<(u32, u64), Open>,
     serial: u64,
-    /// Inputs to run before anything else.
+    /// What the search starts from, and whether it is worth as much as news.
+    first: VecDeque<(Input, bool)>,
+    /// Inputs to run before anything that runs suggest.
     again: Vec<Input>,
     /// Guesses that take turns with what the runs suggest.
     later: VecDeque<Input>,
+    missing: Missing,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
     /// How often each side was tried.
@@ -99,8 +103,11 @@ pub struct Search<'a> {
     seen_sides: FxHashSet<(u32, u32)>,
     last_news: u64,
     stats: SearchStats,
-    leak: Option<Leak>,
+    leaks: Leaks,
+    /// Since when a leak waits for a better one.
     leak_seen_at: Option<Duration>,
+    /// The leak that its witness shows.
+    confirmed: Option<Leak>,
     /// Over all covering runs: an object that was freed unused; any object at all; runs cut off.
     freed_unused: u64,
     freed_before: u64,
@@ -134,16 +141,19 @@ impl<'a> Search<'a> {
             clock: Clock::start(),
             open: BTreeMap::new(),
             serial: 0,
+            first: VecDeque::new(),
             again: Vec::new(),
             later: VecDeque::new(),
+            missing: Missing::default(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
             seen_sides: FxHashSet::default(),
             last_news: 0,
             stats: SearchStats::default(),
-            leak: None,
+            leaks: Leaks::default(),
             leak_seen_at: None,
+            confirmed: None,
             freed_unused: 0,
             freed_before: 0,
             freed_used: 0,
@@ -159,22 +169,36 @@ impl<'a> Search<'a> {
     }
 
     /// Searches until the verdict is clear or the budget used up. What comes of `guesses` counts only as
-    /// far as they show something new; `later` are more of them, too many to try all before the search begins.
+    /// far as they show something new; `later` are more of them, too many to try all before the search begins. A leak
+    /// counts when `confirm` shows it; until then the search goes on.
     pub fn run(
         mut self,
         seeds: &[Input],
         guesses: &[Input],
         later: Vec<Input>,
+        confirm: &mut Confirm<'_>,
     ) -> Result<Outcome, ValidateError> {
+        let given = seeds.iter().map(|s| (s, true)).chain(guesses.iter().map(|g| (g, false)));
+        self.first = given.map(|(input, is_seed)| (input.clone(), is_seed)).collect();
         self.later = later.into();
-        let all = seeds.iter().map(|s| (s, true)).chain(guesses.iter().map(|g| (g, false)));
-        for (input, is_seed) in all {
-            self.execute(input.clone(), is_seed)?;
-            if self.is_done() {
+        loop {
+            self.explore()?;
+            if self.is_settled(confirm)? {
                 break;
             }
         }
+        self.stats.elapsed = self.clock.elapsed();
+        self.stats.spent = self.clock.spent();
+        Ok(self.outcome())
+    }
+
+    /// Runs until there is something to decide on, or nothing left to run.
+    fn explore(&mut self) -> Result<(), ValidateError> {
         while !self.is_done() {
+            if let Some((input, is_seed)) = self.first.pop_front() {
+                self.execute(input, is_seed)?;
+                continue;
+            }
             if let Some(input) = self.again.pop() {
                 self.execute(input, false)?;
                 continue;
@@ -184,48 +208,69 @@ impl<'a> Search<'a> {
             if let Some(input) = guess {
                 self.execute(input, false)?;
             }
-            let Some(open) = self.pop() else {
-                if is_last {
-                    break;
+            match self.pop() {
+                Some(open) => {
+                    if let Some(input) = self.next_input(&open) {
+                        self.execute(input, false)?;
+                    }
                 }
-                continue;
-            };
-            if let Some(input) = self.next_input(&open) {
-                self.execute(input, false)?;
-            }
-        }
-        self.drop_files()?;
-        self.stats.elapsed = self.clock.elapsed();
-        self.stats.spent = self.clock.spent();
-        Ok(self.outcome())
-    }
-
-    /// Takes files, folders and links that the leak does not need out of its input.
-    fn drop_files(&mut self) -> Result<(), ValidateError> {
-        let input = self.leak.as_ref().map(|l| l.input.clone()).unwrap_or_default();
-        for name in input.entries() {
-            let Some(leak) = &self.leak else { break };
-            let fewer = leak.input.without(&name);
-            let same = leaks(&self.runner.run(&fewer, self.target)?);
-            let wanted = (leak.qualifier, leak.on_path);
-            if same.contains(&wanted) {
-                self.leak = Some(Leak { input: fewer, ..*leak });
+                None if is_last => break,
+                None => {}
             }
         }
         Ok(())
     }
 
+    /// Whether the search is over: the best leak is confirmed, or there is none.
+    fn is_settled(&mut self, confirm: &mut Confirm<'_>) -> Result<bool, ValidateError> {
+        let Some(best) = self.leaks.best().cloned() else { return Ok(true) };
+        let leak = self.with_fewer_files(best)?;
+        match confirm(&leak)? {
+            Confirmation::Shown(qualifier) => {
+                self.confirmed = Some(Leak { qualifier, ..leak });
+                Ok(true)
+            }
+            Confirmation::NotShown(why) => {
+                self.leaks.refuse_best(why);
+                self.leak_seen_at = self.leaks.best().map(|_| self.clock.spent());
+                Ok(false)
+            }
+            Confirmation::Impossible(why) => {
+                self.leaks.refuse_best(why);
+                Ok(true)
+            }
+        }
+    }
+
+    /// The leak without files, folders and links that it does not need.
+    fn with_fewer_files(&self, mut leak: Leak) -> Result<Leak, ValidateError> {
+        for name in leak.input.entries() {
+            let fewer = leak.input.without(&name);
+            let same = leaks(&self.runner.run(&fewer, self.target)?);
+            if same.contains(&(leak.qualifier, leak.on_path)) {
+                leak.input = fewer;
+            }
+        }
+        Ok(leak)
+    }
+
     fn is_done(&self) -> bool {
-        if self.clock.is_over(self.options.budget) || self.stats.runs >= self.options.max_runs {
+        let is_late = self.options.left.is_some_and(|l| self.clock.elapsed() >= l);
+        let is_over = is_late || self.clock.is_over(self.options.budget);
+        if is_over || self.stats.runs >= self.options.max_runs {
             return true;
         }
-        if let Some(leak) = &self.leak {
+        if let Some(leak) = self.leaks.best() {
             // A better witness is worth a little more time, not all of it.
             let since = self.clock.spent().saturating_sub(self.leak_seen_at.unwrap_or_default());
-            let best = leak.qualifier < Qualifier::StillReferenced && leak.on_path;
-            return best || since >= (self.options.budget / 10).min(Duration::from_secs(3));
+            let patience = (self.options.budget / 10).min(Duration::from_secs(3));
+            return match self.leaks.refusals_like(leak) {
+                0 => leak.is_as_reported() || since >= patience,
+                refusals => since >= patience * refusals,
+            };
         }
-        if self.stats.runs - self.last_news <= STALE_RUNS {
+        // There is a leak, only not one that shows elsewhere: another input may.
+        if self.leaks.refusal().is_some() || self.stats.runs - self.last_news <= STALE_RUNS {
             return false;
         }
         match self.stats.covering {
@@ -260,6 +305,8 @@ impl<'a> Search<'a> {
                 has_news = true;
             }
         }
+        let folder = self.runner.work_folder();
+        self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
         let record = Rc::new(Record { input, trace, has_news, facts: OnceCell::new() });
         for candidate in list {
             self.push(&record, candidate);
@@ -416,7 +463,8 @@ impl<'a> Search<'a> {
                 self.handed_over += u64::from(on_path);
                 continue;
             }
-            self.leaked(Leak { qualifier, input: input.with_refused(trace), on_path });
+            self.leaks.add(Leak { qualifier, input: input.with_refused(trace), on_path });
+            self.leak_seen_at.get_or_insert_with(|| self.clock.spent());
         }
         if covers {
             self.stats.covering += 1;
@@ -443,17 +491,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn leaked(&mut self, leak: Leak) {
-        let value = |l: &Leak| (!l.on_path, l.qualifier, l.input.faults.len());
-        if self.leak.as_ref().is_none_or(|old| value(&leak) < value(old)) {
-            self.leak = Some(leak);
-        }
-        self.leak_seen_at.get_or_insert_with(|| self.clock.spent());
-    }
-
     fn outcome(self) -> Outcome {
         let stats = self.stats;
-        if let Some(leak) = self.leak {
+        if let Some(leak) = self.confirmed {
             let way = if leak.on_path { "" } else { ", by another way than the reported path" };
             let reason = format!("the object is never freed: {}{way}", leak.qualifier.name());
             return Outcome {
@@ -475,6 +515,10 @@ impl<'a> Search<'a> {
     fn without_leak(&self) -> (Verdict, Cause, String) {
         let n = self.stats.covering;
         let runs = |n: u64| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
+        if let Some((qualifier, why)) = self.leaks.refusal() {
+            let reason = format!("the object is never freed: {}, but {why}", qualifier.name());
+            return (Verdict::MayLeak, Cause::NotConfirmed, reason);
+        }
         if self.handed_over > 0 {
             let reason = "what called the function can still free the object: it is in an argument, \
                           the result or a global variable";

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Guesses of each kind that are run.
 const MAX_OPTIONS: usize = 80;
 const MAX_WORDS: usize = 60;
-const MAX_PAIRS: usize = 600;
+const MAX_PAIRS: usize = 1000;
 const MAX_FORMATS: usize = 600;
 const MAX_PREDICATES: usize = 300;
 
@@ -23,18 +23,27 @@ const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 const LARGE_NUMBER: &str = "-9999999";
 
 /// Files that are there unless the user gives some: the operands of our inputs name them. The last line of one
-/// has no end, and one is in a folder. Beside them are an empty folder `e` and a link `l` to a folder.
+/// has no end, one is in a folder, one is hidden and like another. Beside them are an empty folder `e` and links to a folder,
+/// to a file and to nothing.
 fn default_files() -> BTreeMap<String, Vec<u8>> {
-    let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n")];
+    let files = [("1", LINES), ("a", "a 2\nc 3"), ("d/a", "b 1\n"), ("d/.b", "b 1\n")];
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
+
+fn default_links() -> BTreeMap<String, String> {
+    let links = [("l", "d"), ("k", "a"), ("o", "gone")];
+    links.map(|(name, target)| (name.to_owned(), target.to_owned())).into()
+}
+
+/// The names of all that, as programs read them that take lists of files.
+const NAMES: &str = "1\na\nd\nd/a\ne\nk\nl\no\n";
 
 fn with(arguments: &[&str], stdin: &str) -> Input {
     Input {
         stdin: stdin.as_bytes().to_vec(),
         files: default_files(),
         folders: BTreeSet::from(["e".to_owned()]),
-        links: BTreeMap::from([("l".to_owned(), "d".to_owned())]),
+        links: default_links(),
         ..Input::with_arguments(arguments.iter().map(|a| a.as_bytes().to_vec()).collect())
     }
 }
@@ -57,6 +66,7 @@ pub fn default_seeds() -> Vec<Input> {
         with(&["1", "a"], LINES),
         with(&["d", "."], LINES),
         with(&["l/", "e", "l"], LINES),
+        with(&["k", "o", "a"], NAMES),
         with(&[LONG_NUMBER], LONG_NUMBER),
     ]
 }
@@ -64,7 +74,7 @@ pub fn default_seeds() -> Vec<Input> {
 /// Inputs made of the program's own words, in surroundings of the user's first seed.
 pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<Input> {
     let mut all = Vec::new();
-    for option in map.units.iter().flat_map(|u| &u.options).take(MAX_OPTIONS) {
+    for option in options(map).iter().take(MAX_OPTIONS) {
         all.extend(option_inputs(&option.name, option.takes_value));
     }
     for word in all_words(map, target).into_iter().take(MAX_WORDS) {
@@ -100,7 +110,7 @@ fn of_formats(map: &ProgramMap, base: Option<&Input>) -> Vec<Input> {
         }
         all.extend(inputs);
     }
-    for option in main_options(map) {
+    for option in &options(map) {
         let words = option_words(option);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let inputs = formats::texts().iter().map(|text| with(&words, text)).collect();
@@ -119,29 +129,45 @@ const OPERANDS: &[&[&str]] = &[
     &["d", "e"],
     &["l", "new"],
     &["l", "d", "e"],
+    &["k", "new"],
+    &["e"],
     &["/dev/null", "."],
 ];
 
 /// Each option with these operands.
 fn of_operands(map: &ProgramMap) -> Vec<Input> {
-    let mut all: Vec<Input> = OPERANDS.iter().map(|o| with(o, LINES)).collect();
-    for option in main_options(map).into_iter().take(MAX_OPTIONS) {
+    let mut all: Vec<Input> = OPERANDS.iter().map(|o| with(o, NAMES)).collect();
+    for option in options(map).iter().take(MAX_OPTIONS) {
         let words = option_words(option);
         for operands in OPERANDS {
             let words = words.iter().map(String::as_str);
             let line: Vec<&str> = words.chain(operands.iter().copied()).collect();
-            all.push(with(&line, LINES));
+            all.push(with(&line, NAMES));
         }
     }
     all
 }
 
-/// The program's options; most long ones are other names of short ones.
-fn main_options(map: &ProgramMap) -> Vec<&OptionMap> {
-    let all: Vec<&OptionMap> = map.units.iter().flat_map(|u| &u.options).collect();
-    let is_short = |o: &&&OptionMap| !o.name.starts_with("--");
-    let short: Vec<&OptionMap> = all.iter().filter(is_short).copied().collect();
-    if short.is_empty() { all } else { short }
+/// The program's options, those first that have a letter: they are used more. Without `getopt` and `argp`, words that
+/// look like options are.
+fn options(map: &ProgramMap) -> Vec<OptionMap> {
+    let mut all: Vec<OptionMap> = map.units.iter().flat_map(|u| u.options.clone()).collect();
+    if all.is_empty() {
+        let functions = map.units.iter().flat_map(|u| &u.functions);
+        let words = functions.flat_map(|f| &f.words).chain(map.units.iter().flat_map(|u| &u.words));
+        let names: BTreeSet<&String> = words.filter(|w| is_option(w)).collect();
+        let option = |name: &String| OptionMap { name: name.clone(), takes_value: false };
+        all = names.into_iter().map(option).collect();
+    }
+    all.sort_by_key(|o| o.name.starts_with("--"));
+    all
+}
+
+/// Whether a word begins as options do.
+fn is_option(word: &str) -> bool {
+    let name = word.trim_start_matches('-');
+    let dashes = word.len() - name.len();
+    (1..=2).contains(&dashes) && name.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Words of tables as options of programs that have a parser of their own: alone, and with a value behind.
@@ -160,17 +186,18 @@ fn of_predicates(map: &ProgramMap, target: &Target) -> Vec<Input> {
     all
 }
 
-/// Inputs with two options of the program's: much happens only when both are given.
+/// Inputs with two options of the program's, for files and for a folder: much happens only when both are given.
 fn of_pairs(map: &ProgramMap) -> Vec<Input> {
-    let options = main_options(map);
+    let options = options(map);
     let mut pairs = Vec::new();
     for (i, first) in options.iter().enumerate() {
         for second in &options[i + 1..] {
-            let mut words = option_words(first);
-            words.extend(option_words(second));
-            words.extend(["1".to_owned(), "a".to_owned()]);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            pairs.push(with(&words, LINES));
+            for operands in [&["1", "a"][..], &["."]] {
+                let words = [option_words(first), option_words(second)].concat();
+                let words = words.iter().map(String::as_str);
+                let line: Vec<&str> = words.chain(operands.iter().copied()).collect();
+                pairs.push(with(&line, LINES));
+            }
         }
     }
     pairs.truncate(MAX_PAIRS);
@@ -282,12 +309,31 @@ mod tests {
     }
 
     #[test]
+    fn words_may_be_options() {
+        let function = |words: &[&str]| FunctionMap {
+            words: words.iter().map(|w| (*w).to_owned()).collect(),
+            ..FunctionMap::default()
+        };
+        let unit = || UnitMap {
+            functions: vec![function(&["--keep", "-k", "k", "-", "--", "-1", "---"])],
+            ..UnitMap::default()
+        };
+        let names = |unit| -> Vec<String> {
+            options(&ProgramMap::new(vec![unit])).into_iter().map(|o| o.name).collect()
+        };
+        assert_eq!(names(unit()), ["-k", "--keep"]);
+        let known = OptionMap { name: "-x".into(), takes_value: false };
+        assert_eq!(names(UnitMap { options: vec![known], ..unit() }), ["-x"]);
+    }
+
+    #[test]
     fn two_options_at_once_and_variables() {
         let option = |name: &str, takes_value| OptionMap { name: name.into(), takes_value };
         let options = vec![option("--long", false), option("-a", false), option("-n", true)];
         let map = ProgramMap::new(vec![UnitMap { options, ..UnitMap::default() }]);
-        let [pair] = of_pairs(&map).try_into().unwrap();
-        assert_eq!(pair.arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
+        let pairs = of_pairs(&map);
+        assert_eq!(pairs.len(), 6);
+        assert_eq!(pairs[0].arguments, ["-a", "-n", "1", "1", "a"].map(|a| a.as_bytes().to_vec()));
         assert_eq!(environment_inputs("GZIP")[0].environment["GZIP"], b"1");
         assert!(environment_inputs("gzip").is_empty() && environment_inputs("A").is_empty());
     }

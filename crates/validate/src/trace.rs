@@ -1,9 +1,9 @@
 //! A finished run: what the runtime wrote, read back and checked.
 
 use leakproof_rt::abi::{
-    EVENT_SIZE, EVENTS_OFFSET, Event, MAGIC, MAX_EVENTS, MAX_NODES, MAX_OBJECTS, NODE_SIZE,
-    NODES_OFFSET, Node, OBJECT_SIZE, OBJECTS_OFFSET, Object, VERSION, flag, header, mark, outcome,
-    state,
+    EVENT_SIZE, EVENTS_OFFSET, Event, MAGIC, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS,
+    MISSING_OFFSET, NODE_SIZE, NODES_OFFSET, Node, OBJECT_SIZE, OBJECTS_OFFSET, Object, VERSION,
+    flag, header, mark, outcome, state,
 };
 use std::fs::File;
 use std::io;
@@ -26,6 +26,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     pub nodes: Vec<Node>,
     pub objects: Vec<Object>,
+    /// Names of files that were looked for in vain, as the program gave them.
+    pub missing: Vec<String>,
 }
 
 impl Trace {
@@ -40,6 +42,8 @@ impl Trace {
         let events = word(header::EVENTS).min(MAX_EVENTS) as usize;
         let nodes = word(header::NODES).min(MAX_NODES) as usize;
         let objects = word(header::OBJECTS).min(MAX_OBJECTS) as usize;
+        let mut missing = vec![0; (word(header::MISSING) as usize).min(MAX_MISSING)];
+        file.read_exact_at(&mut missing, MISSING_OFFSET as u64)?;
         Ok(Self {
             flags: word(header::FLAGS),
             outcome: word(header::OUTCOME),
@@ -51,6 +55,7 @@ impl Trace {
             events: table(file, EVENTS_OFFSET, EVENT_SIZE, events, event)?,
             nodes: table(file, NODES_OFFSET, NODE_SIZE, nodes, node)?,
             objects: table(file, OBJECTS_OFFSET, OBJECT_SIZE, objects, object)?,
+            missing: texts(&missing),
         })
     }
 
@@ -80,6 +85,12 @@ fn table<T>(
     let mut bytes = vec![0; size * count];
     file.read_exact_at(&mut bytes, offset as u64)?;
     Ok(bytes.chunks_exact(size).map(decode).collect())
+}
+
+/// Texts that end with a zero each; what is no text is left out.
+fn texts(bytes: &[u8]) -> Vec<String> {
+    let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
+    words.filter_map(|w| String::from_utf8(w.to_vec()).ok()).collect()
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {

@@ -1,6 +1,7 @@
 //! One instrumented program and the warnings about it.
 
 use crate::build::{Built, Tools, build};
+use crate::confirmation::Confirmer;
 use crate::error::ValidateError;
 use crate::input::Input;
 use crate::run::{RunOptions, Runner, scratch_folder, usual_folder};
@@ -8,10 +9,8 @@ use crate::search::{Search, SearchOptions};
 use crate::seeds;
 use crate::source::Program;
 use crate::target::{Rejection, Target, resolve};
-use crate::verdict::{Cause, Outcome, Qualifier};
+use crate::verdict::Outcome;
 use crate::warning::Warning;
-use crate::witness::{Shown, Strictness, Witness, replay};
-use leakproof_findings::Verdict;
 use leakproof_frontend::cancel::Temporary;
 use leakproof_rt::map::WatchedLine;
 use std::collections::BTreeSet;
@@ -85,8 +84,15 @@ impl Validator {
         Ok(Runner::new(&self.built.executable, options)?.run(input, &target)?.time)
     }
 
-    /// Searches for a run into the warning.
-    pub fn validate(&self, warning: &Warning, seeds: &[Input]) -> Result<Validated, ValidateError> {
+    /// Searches for a run into the warning. Of a MUST-LEAK, `folder` is the witness then, and shows it. `left` is the
+    /// time for it, by the clock, besides its budget.
+    pub fn validate(
+        &self,
+        warning: &Warning,
+        seeds: &[Input],
+        folder: &Path,
+        left: Option<Duration>,
+    ) -> Result<Validated, ValidateError> {
         let target = match self.target(warning) {
             Ok(target) => target,
             Err(rejection) => return Ok(Err(rejection)),
@@ -95,7 +101,7 @@ impl Validator {
         let options = RunOptions { network, ..self.options.run };
         let runner = Runner::new(&self.built.executable, options)?;
         let harness = self.program.harness.as_ref();
-        let options = SearchOptions { harness: harness.is_some(), ..self.options.search };
+        let options = SearchOptions { harness: harness.is_some(), left, ..self.options.search };
         let search = Search::new(&self.built.map, &target, &runner, options);
         let (words, later) = match harness {
             Some(_) => (Vec::new(), Vec::new()),
@@ -104,51 +110,22 @@ impl Validator {
                 seeds::for_later(&self.built.map, &target, seeds.first()),
             ),
         };
-        let mut outcome = search.run(seeds, &words, later)?;
+        let confirmer = Confirmer {
+            program: &self.program,
+            warning,
+            compiler: &self.compiler,
+            folder,
+            kept: self.confirmation.path(),
+        };
+        let mut outcome = search.run(seeds, &words, later, &mut |leak| {
+            let _one_at_a_time = self.confirming.lock().unwrap_or_else(PoisonError::into_inner);
+            confirmer.confirmation(leak)
+        })?;
         if let Some(harness) = harness {
             outcome.reason =
                 format!("{} (through a harness for `{}`)", outcome.reason, harness.function);
         }
         Ok(Ok(outcome))
-    }
-}
-
-impl Validator {
-    /// Writes the witness of a MUST-LEAK and runs it. One that does not show the leak is no witness: the
-    /// folder is removed and the verdict taken back.
-    pub fn confirm(
-        &self,
-        warning: &Warning,
-        outcome: &mut Outcome,
-        folder: &Path,
-    ) -> Result<bool, ValidateError> {
-        let (Some(input), Some(qualifier)) = (&outcome.witness, outcome.qualifier) else {
-            return Ok(false);
-        };
-        let witness =
-            Witness { program: &self.program, warning, input, qualifier, compiler: &self.compiler };
-        let levels: &[Strictness] = match qualifier {
-            Qualifier::StillReferenced => &[Strictness::Unfreed],
-            _ => &[Strictness::Unreferenced, Strictness::NoStack],
-        };
-        let _one_at_a_time = self.confirming.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut why = "a build with LeakSanitizer does not show it".to_owned();
-        for level in levels {
-            witness.write(folder, *level)?;
-            let replayed = replay(folder, Some(self.confirmation.path()))?;
-            match replayed.shown {
-                Shown::Yes => return Ok(true),
-                Shown::No => {}
-                Shown::DoesNotBuild => {
-                    why = format!("its witness does not build: {}", replayed.complaint)
-                }
-            }
-        }
-        std::fs::remove_dir_all(folder).map_err(|e| ValidateError::io(folder, &e))?;
-        (outcome.verdict, outcome.cause) = (Verdict::MayLeak, Cause::NotConfirmed);
-        outcome.reason = format!("{}, but {why}", outcome.reason);
-        (outcome.witness, outcome.qualifier) = (None, None);
-        Ok(false)
     }
 }
 

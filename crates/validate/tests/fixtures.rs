@@ -178,20 +178,18 @@ fn check(path: &Path) -> Result<String, String> {
     let validator =
         Validator::new(&programs[0], &list, &tools, options).map_err(|e| e.to_string())?;
     let seeds: Vec<Input> = default_seeds().into_iter().map(|s| s.beside(&expected.seed)).collect();
-    let outcome = validator.validate(&warning, &seeds).map_err(|e| e.to_string())?;
-    let mut outcome = outcome.map_err(|e| e.to_string())?;
     let folder = std::env::temp_dir().join(format!(
         "leakproof-witness-{}-{}",
         std::process::id(),
         programs[0].name
     ));
-    let was = outcome.verdict;
-    let confirmed =
-        validator.confirm(&warning, &mut outcome, &folder).map_err(|e| e.to_string())?;
+    let outcome = validator.validate(&warning, &seeds, &folder, None).map_err(|e| e.to_string())?;
+    let outcome = outcome.map_err(|e| e.to_string())?;
+    let confirmed = folder.is_dir();
     std::fs::remove_dir_all(&folder).ok();
     let note = format!(
         "{} {} [{} runs, {} covering, {} guessed, {} queries, {} unsat, {} unknown, {:.1} s of {:.1}]",
-        was.name(),
+        outcome.verdict.name(),
         outcome.reason,
         outcome.stats.runs,
         outcome.stats.covering,

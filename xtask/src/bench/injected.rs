@@ -1,7 +1,7 @@
-//! `cargo xtask bench injected|fresh|unseen|mixed FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
+//! `cargo xtask bench injected|fresh|unseen|mixed|tools FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
 //!
-//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed`, the folder with that and the
-//! other trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
+//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed` and `tools`, the folder with the
+//! trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
 //! `(void) (x)`), one warning is made of each, and `leakproof validate` judges them. All of them are true leaks. The
 //! result, when no programs are named, is the sample's page. One sample was tuned on; the others were added
 //! later (docs/validate.md has their first figures, before anything was changed for them).
@@ -46,6 +46,12 @@ pub const MIXED: Sample = Sample {
     list: include_str!("injected/mixed.txt"),
     page: "mixed.md",
     title: "# Injected leaks in programs of several packages\n\nMade by `cargo xtask bench mixed FOLDER`",
+};
+
+pub const TOOLS: Sample = Sample {
+    list: include_str!("injected/tools.txt"),
+    page: "tools.md",
+    title: "# Injected leaks in tools of six packages\n\nMade by `cargo xtask bench tools FOLDER`",
 };
 
 struct Injection {

@@ -5,7 +5,7 @@
 //! the ISSTA 2013 paper compares them. The result is `docs/benchmarks/validate.md`.
 
 use super::measure::{children_cpu, median};
-use super::{machine, root, target_folder, write_page};
+use super::{machine, root, target_folder, work_folder, write_page};
 use anyhow::{Context, Result, bail};
 use leakproof_frontend::clang::Clang;
 use leakproof_frontend::{Project, Request};
@@ -99,7 +99,8 @@ fn throughput(text: &mut String, name: &str, tools: &Tools) -> Result<()> {
     let path = root().join("crates/validate/tests/programs").join(format!("{name}.c"));
     let warning = warning(&path)?;
     let validator = validator(&path, &warning, tools)?;
-    let outcome = validator.validate(&warning, &default_seeds())?;
+    let witness = work_folder().join("validate").join(name);
+    let outcome = validator.validate(&warning, &default_seeds(), &witness, None)?;
     let stats = outcome.map_err(|r| anyhow::anyhow!("{r}"))?.stats;
     let seconds = stats.spent.as_secs_f64();
     let rate = stats.runs as f64 * 60.0 / seconds.max(1e-6);

@@ -11,13 +11,14 @@ use crate::commands::models::ModelFiles;
 use crate::config::Config;
 use crate::inputs::{Input, InputArgs};
 use crate::last_result;
+use crate::order::Order;
 use crate::rendering::{Format, RenderArgs, Scene, read_report};
-use crate::ui::Ui;
+use crate::ui::{Ui, UnitProgress};
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use leakproof_findings::{Report, Sources};
+use clap::Args;
+use leakproof_findings::{Report, Sources, Verdict};
 use leakproof_frontend::clang::Clang;
-use leakproof_frontend::worker_count;
+use leakproof_frontend::{Progress, UnitDone, worker_count};
 use leakproof_ir::Module;
 use leakproof_validate::{
     Options, RunOptions, SearchOptions, Spot, Tools, Unplaced, ValidateError, Validator, Warning,
@@ -80,15 +81,6 @@ pub struct ValidateArgs {
 /// The report that verdicts go into, the warnings in its order, and the project's modules.
 type Warnings = (Report, Vec<Warning>, Vec<Module>);
 
-/// The two orders of the paper's figure 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// MUST-LEAK, MAY-LEAK, BLOAT, LIKELY-NOT-LEAK
-    Fix,
-    /// MAY-LEAK, BLOAT, LIKELY-NOT-LEAK, MUST-LEAK
-    Validate,
-}
-
 pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
     let root = std::env::current_dir()?;
     let tools = tools(args.inputs.unit.jobs)?;
@@ -102,11 +94,16 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
     let project =
         grouping::Project { units: &units, modules: &modules, flags: &flags, root: &root };
     let (groups, mut judged) = project.group(&warnings, args.program.as_deref())?;
+    let end = args.total_budget.map(|t| Instant::now() + Duration::from_secs(t));
+    let progress = ui.progress();
+    progress.start(groups.iter().map(|g| g.members.len()).sum());
     for grouping::Group { program, members } in groups {
         let list: Vec<Warning> = members.iter().map(|i| warnings[*i].clone()).collect();
         ui.note(&format!("instrumenting {}", grouping::described(&program)));
         match Validator::new(&program, &list, &tools, args.options()) {
-            Ok(validator) => judged.extend(args.judge(&validator, &list, &members, ui)?),
+            Ok(validator) => {
+                judged.extend(args.judge(&validator, &list, &members, end, &progress)?)
+            }
             // The others may still be validated.
             Err(error) if error.is_of_program() && members.len() < warnings.len() => {
                 judged.extend(verdicts::rejected(&members, &error));
@@ -114,6 +111,7 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
             Err(error) => return Err(error.into()),
         }
     }
+    progress.finish();
     judged.sort_by_key(|j| j.warning);
     args.finish(&mut report, &warnings, judged, &root, ui)
 }
@@ -150,6 +148,10 @@ impl ValidateArgs {
             || (self.from.is_some() && !self.from.as_deref().is_some_and(is_own_report))
         {
             verdicts::tell_apart(&mut warnings);
+            warnings.retain(|w| self.is_wanted(&w.name));
+            if warnings.is_empty() && !self.id.is_empty() {
+                bail!("no warning has such an id");
+            }
             let mut report = Report { version: 1, ..Report::default() };
             report.leaks = warnings.iter().map(|w| verdicts::as_finding(w, root)).collect();
             return Ok((report, warnings, input.loaded.modules));
@@ -158,14 +160,17 @@ impl ValidateArgs {
             Some(file) => (read_report(file)?, input.loaded.modules),
             None => self.check(input, root)?,
         };
-        let wanted =
-            |id: &str| self.id.is_empty() || self.id.iter().any(|w| id.starts_with(w.as_str()));
-        report.leaks.retain(|f| wanted(&f.id));
+        report.leaks.retain(|f| self.is_wanted(&f.id));
         if report.leaks.is_empty() && !self.id.is_empty() {
             bail!("no finding has such an id: it may have been fixed");
         }
         let list = report.leaks.iter().map(|f| Warning::from_finding(f, root)).collect();
         Ok((report, list, modules))
+    }
+
+    /// Whether the user asked for this id, or for none in particular.
+    fn is_wanted(&self, id: &str) -> bool {
+        self.id.is_empty() || self.id.iter().any(|w| id.starts_with(w.as_str()))
     }
 
     fn check(&self, input: Input, root: &Path) -> Result<(Report, Vec<Module>)> {
@@ -186,11 +191,10 @@ impl ValidateArgs {
         validator: &Validator,
         warnings: &[Warning],
         numbers: &[usize],
-        ui: &Ui,
+        end: Option<Instant>,
+        progress: &UnitProgress,
     ) -> Result<Vec<Judged>> {
         let seeds = self.seeds.inputs(validator.is_harnessed())?;
-        let start = Instant::now();
-        let total = self.total_budget.map(Duration::from_secs);
         let next = std::sync::atomic::AtomicUsize::new(0);
         let done = std::sync::Mutex::new(Vec::new());
         let jobs = worker_count(self.inputs.unit.jobs, warnings.len());
@@ -200,12 +204,11 @@ impl ValidateArgs {
                     loop {
                         let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         let Some(warning) = warnings.get(i) else { break };
-                        let late = total.is_some_and(|t| start.elapsed() >= t);
+                        let left = end.map(|e| e.saturating_duration_since(Instant::now()));
                         let result =
-                            verdicts::judge(validator, warning, &seeds, &self.witnesses, late);
-                        if let Ok(j) = &result {
-                            ui.note(&verdicts::line(warning, j));
-                        }
+                            verdicts::judge(validator, warning, &seeds, &self.witnesses, left);
+                        let name = &verdicts::line(warning, &result);
+                        progress.unit_done(UnitDone { name, from_cache: false, skipped: None });
                         let numbered = result.map(|j| Judged { warning: numbers[i], result: j });
                         if let Ok(mut list) = done.lock() {
                             list.push(numbered);
@@ -234,13 +237,16 @@ impl ValidateArgs {
         {
             last_result::keep(report, root);
         }
-        let must = verdicts::sort(report, self.sort);
+        self.sort.sort(report);
+        let must = report.leaks.iter().any(|f| f.verdict == Some(Verdict::MustLeak));
+        let sources = Sources::new(root.to_owned());
+        let scene = Scene { sources: &sources, root, elapsed: None };
         if self.render.format == Format::Text {
+            self.render.write_others(report, &scene, ui)?;
             let text = verdicts::text(warnings, &judged, self.sort, root);
             crate::output::write(self.render.output.as_deref(), &text)?;
         } else {
-            let sources = Sources::new(root.to_owned());
-            self.render.write(report, &Scene { sources: &sources, root, elapsed: None }, ui)?;
+            self.render.write(report, &scene, ui)?;
         }
         Ok(if must { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }

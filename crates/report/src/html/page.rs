@@ -197,6 +197,9 @@ fn evidence(finding: &Finding) -> String {
             html(&describe::why(finding, verdict))
         );
     }
+    if let Some(reason) = describe::rejection(finding) {
+        let _ = writeln!(out, "<p><b>not validated</b>: {}.</p>", html(reason));
+    }
     out
 }
 

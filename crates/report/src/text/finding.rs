@@ -110,6 +110,9 @@ fn write_facts(out: &mut String, finding: &Finding, gutter: usize, paint: Paint)
     if let Some(verdict) = finding.verdict {
         fact("verdict", &format!("{} ({})", verdict.name(), describe::why(finding, verdict)));
     }
+    if let Some(reason) = describe::rejection(finding) {
+        fact("not validated", reason);
+    }
     if let Some(fix) = &finding.fix {
         fact("fix", &fix_line(fix));
     }

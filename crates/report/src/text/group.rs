@@ -82,6 +82,7 @@ fn remarks(first: &Finding, leak: &Finding) -> Vec<String> {
     if let Some(verdict) = leak.verdict {
         list.push(format!("{}: {}", verdict.name(), describe::why(leak, verdict)));
     }
+    list.extend(describe::rejection(leak).map(|reason| format!("not validated: {reason}")));
     list.extend(leak.fix.as_ref().map(fix));
     list
 }

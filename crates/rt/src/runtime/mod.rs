@@ -14,6 +14,7 @@ mod identity;
 mod libc;
 mod logins;
 mod memory;
+mod missing;
 mod nodes;
 mod number;
 mod object;

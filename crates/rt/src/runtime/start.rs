@@ -101,7 +101,7 @@ fn enter_sandbox() {
     }
 }
 
-fn is_ours() -> bool {
+pub fn is_ours() -> bool {
     // SAFETY: names this process.
     trace::is_open() && *PROCESS.get() == unsafe { libc::getpid() }
 }

@@ -5,8 +5,8 @@
 
 use super::cell::Global;
 use crate::abi::{
-    EVENTS_OFFSET, Event, MAX_EVENTS, MAX_NODES, MAX_OBJECTS, NODES_OFFSET, Node, OBJECTS_OFFSET,
-    Object, flag, header,
+    EVENTS_OFFSET, Event, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS, MISSING_OFFSET,
+    NODES_OFFSET, Node, OBJECTS_OFFSET, Object, flag, header,
 };
 
 static BASE: Global<*mut u8> = Global::new(core::ptr::null_mut());
@@ -88,4 +88,28 @@ pub fn add_object(object_to_add: Object) -> Option<u32> {
     *object(index) = object_to_add;
     *word(header::OBJECTS) = index + 1;
     Some(index)
+}
+
+/// Names that were looked for in vain, each with a zero behind it.
+pub fn missing() -> &'static [u8] {
+    if !is_open() {
+        return &[];
+    }
+    let length = (*word(header::MISSING) as usize).min(MAX_MISSING);
+    // SAFETY: within the header's page.
+    unsafe { core::slice::from_raw_parts((*BASE.get()).add(MISSING_OFFSET), length) }
+}
+
+/// Adds such a name, unless there is no room for it.
+pub fn add_missing(name: &[u8]) {
+    let length = missing().len();
+    if !is_open() || length + name.len() + 1 > MAX_MISSING {
+        return;
+    }
+    // SAFETY: within the header's page, which is zero beyond what was written.
+    unsafe {
+        let to = (*BASE.get()).add(MISSING_OFFSET + length);
+        core::ptr::copy_nonoverlapping(name.as_ptr(), to, name.len());
+    }
+    *word(header::MISSING) = (length + name.len() + 1) as u32;
 }

@@ -47,6 +47,9 @@ int lp_fault(int function) __attribute__((weak));
    terminal be opened: where nobody does that, they are to fail by choice. */
 void lp_refused(int function) __attribute__((weak));
 
+/* And of names that the program looks for in vain: if there were such a file, it might go another way. */
+void lp_missing(const char *path) __attribute__((weak));
+
 #define TEXT(name) #name,
 static const char *const names[] = { NAMES(TEXT) };
 static unsigned counts[F_COUNT];
@@ -90,6 +93,10 @@ int __wrap_main(int argc, char **argv, char **envp)
     WRAP_AS(type, name, name, parameters, arguments, error, result)
 
 #define WRAP_AS(type, name, number, parameters, arguments, error, result) \
+    WRAP_THEN(type, name, number, parameters, arguments, error, result, (void)made)
+
+/* `then` looks at what the function `made`. */
+#define WRAP_THEN(type, name, number, parameters, arguments, error, result, then) \
     type __real_##name parameters; \
     type __wrap_##name parameters \
     { \
@@ -97,7 +104,9 @@ int __wrap_main(int argc, char **argv, char **envp)
             errno = error; \
             return result; \
         } \
-        return __real_##name arguments; \
+        type made = __real_##name arguments; \
+        then; \
+        return made; \
     }
 
 static void look_for_refusal(int function, int failed)
@@ -107,22 +116,32 @@ static void look_for_refusal(int function, int failed)
         lp_refused(function);
 }
 
+static void look_for_missing(const char *path, int failed)
+{
+    if (lp_missing && failed && errno == ENOENT)
+        lp_missing(path);
+}
+
 /* For functions that write outside. */
 #define CREATE_AS(type, name, number, parameters, arguments, error, result) \
-    type __real_##name parameters; \
-    type __wrap_##name parameters \
-    { \
-        if (fails(F_##number)) { \
-            errno = error; \
-            return result; \
-        } \
-        type made = __real_##name arguments; \
-        look_for_refusal(F_##number, made == result); \
-        return made; \
-    }
+    WRAP_THEN(type, name, number, parameters, arguments, error, result, \
+        look_for_refusal(F_##number, made == result))
 
 #define CREATE(type, name, parameters, arguments, error, result) \
     CREATE_AS(type, name, name, parameters, arguments, error, result)
+
+/* For functions that look for a file `p`. */
+#define FIND_AS(type, name, number, parameters, arguments, error, result) \
+    WRAP_THEN(type, name, number, parameters, arguments, error, result, \
+        look_for_missing(p, made == result))
+
+#define FIND(type, name, parameters, arguments, error, result) \
+    FIND_AS(type, name, name, parameters, arguments, error, result)
+
+/* For functions that do either. */
+#define OPEN_AS(type, name, number, parameters, arguments, error, result) \
+    WRAP_THEN(type, name, number, parameters, arguments, error, result, \
+        (look_for_refusal(F_##number, made == result), look_for_missing(p, made == result)))
 
 WRAP(void *, malloc, (size_t n), (n), ENOMEM, 0)
 WRAP(void *, calloc, (size_t n, size_t m), (n, m), ENOMEM, 0)
@@ -137,13 +156,13 @@ WRAP(int, posix_memalign, (void **p, size_t a, size_t n), (p, a, n), ENOMEM, ENO
 /* Sanitizers end programs that ask for a size that is no multiple of the alignment; libraries do not mind. */
 #define WHOLE(n, a) ((a) && (n) <= (size_t)-1 - (a) ? ((n) + (a) - 1) / (a) * (a) : (n))
 WRAP(void *, aligned_alloc, (size_t a, size_t n), (a, WHOLE(n, a)), ENOMEM, 0)
-CREATE(FILE *, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
-CREATE_AS(FILE *, fopen64, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
+OPEN_AS(FILE *, fopen, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
+OPEN_AS(FILE *, fopen64, fopen, (const char *p, const char *m), (p, m), ENOENT, 0)
 WRAP(FILE *, fdopen, (int f, const char *m), (f, m), ENOMEM, 0)
-CREATE(FILE *, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
-CREATE_AS(FILE *, freopen64, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
+OPEN_AS(FILE *, freopen, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
+OPEN_AS(FILE *, freopen64, freopen, (const char *p, const char *m, FILE *f), (p, m, f), ENOENT, 0)
 CREATE(int, creat, (const char *p, mode_t m), (p, m), EACCES, -1)
-WRAP(DIR *, opendir, (const char *p), (p), ENOENT, 0)
+FIND(DIR *, opendir, (const char *p), (p), ENOENT, 0)
 WRAP(struct dirent *, readdir, (DIR *d), (d), EIO, 0)
 WRAP_AS(struct dirent64 *, readdir64, readdir, (DIR *d), (d), EIO, 0)
 WRAP(int, close, (int f), (f), EIO, -1)
@@ -160,13 +179,13 @@ WRAP(int, fputs, (const char *b, FILE *f), (b, f), EIO, EOF)
 WRAP(int, fseek, (FILE *f, long o, int w), (f, o, w), EIO, -1)
 WRAP(off_t, lseek, (int f, off_t o, int w), (f, o, w), ESPIPE, -1)
 WRAP_AS(off64_t, lseek64, lseek, (int f, off64_t o, int w), (f, o, w), ESPIPE, -1)
-WRAP(int, stat, (const char *p, struct stat *s), (p, s), ENOENT, -1)
-WRAP_AS(int, stat64, stat, (const char *p, struct stat64 *s), (p, s), ENOENT, -1)
-WRAP(int, lstat, (const char *p, struct stat *s), (p, s), ENOENT, -1)
-WRAP_AS(int, lstat64, lstat, (const char *p, struct stat64 *s), (p, s), ENOENT, -1)
+FIND(int, stat, (const char *p, struct stat *s), (p, s), ENOENT, -1)
+FIND_AS(int, stat64, stat, (const char *p, struct stat64 *s), (p, s), ENOENT, -1)
+FIND(int, lstat, (const char *p, struct stat *s), (p, s), ENOENT, -1)
+FIND_AS(int, lstat64, lstat, (const char *p, struct stat64 *s), (p, s), ENOENT, -1)
 WRAP(int, fstat, (int f, struct stat *s), (f, s), EIO, -1)
 WRAP_AS(int, fstat64, fstat, (int f, struct stat64 *s), (f, s), EIO, -1)
-WRAP(int, access, (const char *p, int m), (p, m), EACCES, -1)
+FIND(int, access, (const char *p, int m), (p, m), EACCES, -1)
 CREATE(int, mkdir, (const char *p, mode_t m), (p, m), EACCES, -1)
 CREATE(int, unlink, (const char *p), (p), EACCES, -1)
 CREATE(int, rename, (const char *p, const char *q), (p, q), EACCES, -1)
@@ -251,6 +270,7 @@ int __wrap_asprintf(char **out, const char *format, ...)
         } \
         int file = __real_##name(path, flags, mode); \
         look_for_refusal(F_open, file < 0); \
+        look_for_missing(path, file < 0); \
         return file; \
     }
 
@@ -271,6 +291,7 @@ OPEN(open64)
         } \
         int file = __real_##name(folder, path, flags, mode); \
         look_for_refusal(F_openat, file < 0); \
+        look_for_missing(path, file < 0 && folder == AT_FDCWD); \
         return file; \
     }
 

@@ -1,6 +1,6 @@
 //! Verdicts: getting them, merging them into the report, and saying them.
 
-use super::Order;
+use crate::order::Order;
 use leakproof_findings::{AllocSite, Evidence, Finding, Location, Report, Validation, Verdict};
 use leakproof_frontend::display_name;
 use leakproof_validate::{
@@ -9,6 +9,7 @@ use leakproof_validate::{
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The result for one warning.
 pub struct Judged {
@@ -22,15 +23,15 @@ pub enum Judgement {
     Judged { outcome: Box<Outcome>, witness: Option<PathBuf> },
 }
 
-/// Validates one warning and keeps its witness. `late`: the time for all of them is used up.
+/// Validates one warning and keeps its witness. `left`: what is left of the time for all of them.
 pub fn judge(
     validator: &Validator,
     warning: &Warning,
     seeds: &[Input],
     witnesses: &Path,
-    late: bool,
+    left: Option<Duration>,
 ) -> Result<Judgement, ValidateError> {
-    if late {
+    if left.is_some_and(|l| l.is_zero()) {
         let outcome = Outcome {
             verdict: Verdict::MayLeak,
             reason: "the time for all warnings was used up before this one".to_owned(),
@@ -42,12 +43,11 @@ pub fn judge(
         };
         return Ok(Judgement::Judged { outcome: Box::new(outcome), witness: None });
     }
-    match validator.validate(warning, seeds)? {
+    let folder = witnesses.join(folder_name(&warning.name));
+    match validator.validate(warning, seeds, &folder, left)? {
         Err(rejection) => Ok(Judgement::Rejected(rejection.to_string())),
-        Ok(mut outcome) => {
-            let folder = witnesses.join(folder_name(&warning.name));
-            let confirmed = validator.confirm(warning, &mut outcome, &folder)?;
-            let witness = confirmed.then_some(folder);
+        Ok(outcome) => {
+            let witness = (outcome.verdict == Verdict::MustLeak).then_some(folder);
             Ok(Judgement::Judged { outcome: Box::new(outcome), witness })
         }
     }
@@ -78,8 +78,12 @@ fn folder_name(name: &str) -> String {
     text.trim_start_matches(['_', '.']).to_owned()
 }
 
-/// One line for the progress.
-pub fn line(warning: &Warning, judgement: &Judgement) -> String {
+/// What came of a warning, for the progress.
+pub fn line(warning: &Warning, result: &Result<Judgement, ValidateError>) -> String {
+    let judgement = match result {
+        Ok(judgement) => judgement,
+        Err(error) => return format!("{}: {error}", warning.name),
+    };
     match judgement {
         Judgement::Rejected(reason) => format!("{}: rejected: {reason}", warning.name),
         Judgement::Judged { outcome, .. } => format!(
@@ -122,38 +126,37 @@ pub fn as_finding(warning: &Warning, root: &Path) -> Finding {
 /// Puts verdicts into the report; what was witnessed is evidence.
 pub fn merge(report: &mut Report, judged: &[Judged]) {
     for j in judged {
-        let Judgement::Judged { outcome, witness } = &j.result else { continue };
-        if let Some(finding) = report.leaks.get_mut(j.warning) {
-            finding.verdict = Some(outcome.verdict);
-            finding.validation = Some(Validation {
-                reason: outcome.reason.clone(),
-                cause: Some(outcome.cause.key().to_owned()),
-                core: outcome.core.clone(),
-                qualifier: outcome.qualifier.map(|q| q.key().to_owned()),
-                witness: witness.as_ref().map(|w| w.display().to_string()),
-                runs: outcome.stats.runs,
-                on_path: outcome.stats.covering,
-            });
-            if outcome.verdict == Verdict::MustLeak {
-                finding.evidence = Evidence::Witnessed;
+        let Some(finding) = report.leaks.get_mut(j.warning) else { continue };
+        match &j.result {
+            Judgement::Rejected(reason) => {
+                finding.verdict = None;
+                finding.validation = Some(Validation {
+                    reason: reason.clone(),
+                    cause: Some("rejected".to_owned()),
+                    ..Validation::default()
+                });
+            }
+            Judgement::Judged { outcome, witness } => {
+                finding.verdict = Some(outcome.verdict);
+                finding.validation = Some(validation(outcome, witness.as_deref()));
+                if outcome.verdict == Verdict::MustLeak {
+                    finding.evidence = Evidence::Witnessed;
+                }
             }
         }
     }
 }
 
-fn rank(verdict: Option<Verdict>, order: Order) -> usize {
-    use Verdict::{Bloat, LikelyNotLeak, MayLeak, MustLeak};
-    let list = match order {
-        Order::Fix => [MustLeak, MayLeak, Bloat, LikelyNotLeak],
-        Order::Validate => [MayLeak, Bloat, LikelyNotLeak, MustLeak],
-    };
-    verdict.and_then(|v| list.iter().position(|w| *w == v)).unwrap_or(list.len())
-}
-
-/// Sorts the findings; whether any of them must leak.
-pub fn sort(report: &mut Report, order: Order) -> bool {
-    report.leaks.sort_by_key(|f| rank(f.verdict, order));
-    report.leaks.iter().any(|f| f.verdict == Some(Verdict::MustLeak))
+fn validation(outcome: &Outcome, witness: Option<&Path>) -> Validation {
+    Validation {
+        reason: outcome.reason.clone(),
+        cause: Some(outcome.cause.key().to_owned()),
+        core: outcome.core.clone(),
+        qualifier: outcome.qualifier.map(|q| q.key().to_owned()),
+        witness: witness.map(|w| w.display().to_string()),
+        runs: outcome.stats.runs,
+        on_path: outcome.stats.covering,
+    }
 }
 
 /// The results for a reader.
@@ -163,7 +166,7 @@ pub fn text(warnings: &[Warning], judged: &[Judged], order: Order, root: &Path) 
         Judgement::Rejected(_) => None,
     };
     let mut list: Vec<&Judged> = judged.iter().collect();
-    list.sort_by_key(|j| (rank(verdict(j), order), j.warning));
+    list.sort_by_key(|j| (order.rank(verdict(j)), j.warning));
     let mut text = String::new();
     for j in list {
         let warning = &warnings[j.warning];
