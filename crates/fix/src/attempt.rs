@@ -69,6 +69,8 @@ pub struct Holder {
     pub only_filled: bool,
     /// Of each placement: what the code alone says of it there.
     pub standing: Vec<Standing>,
+    /// Of each placement and way: a variable that the release changes and that is looked at afterwards.
+    pub disturbed: Vec<Vec<Option<String>>>,
     /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
     pub reserved: Vec<Option<String>>,
 }
@@ -93,6 +95,7 @@ impl Holder {
             null_at,
             only_filled: false,
             standing: Vec::new(),
+            disturbed: Vec::new(),
             reserved: Vec::new(),
         }
     }
@@ -132,15 +135,20 @@ impl Plan {
     }
 
     /// What keeps an attempt from being safe, whatever the analysis says.
-    pub fn reservation(&self, attempt: &Attempt) -> Option<&str> {
+    pub fn reservation(&self, attempt: &Attempt) -> Option<String> {
         let holder = self.holder(attempt)?;
-        let resets = self.way(attempt).is_some_and(|w| w.given != Given::Pointer);
+        let disturbed = holder.disturbed.get(attempt.placement);
+        if let Some(Some(name)) = disturbed.and_then(|ways| ways.get(attempt.way)) {
+            return Some(format!("the release changes `{name}`, which is looked at afterwards"));
+        }
+        let may_reset = |w: &Way| w.given != Given::Pointer || w.spelled.is_some();
+        let resets = self.way(attempt).is_some_and(may_reset);
         let idle = holder.standing.get(attempt.placement).is_some_and(|s| s.idle);
         // What is null from then on, the analysis takes for what nobody looks at.
         let used =
             "the releasing function may leave null, and what was there is looked at afterwards";
         let reserved = holder.reserved.get(attempt.placement).and_then(|r| r.as_deref());
-        reserved.or((resets && !idle).then_some(used))
+        reserved.or((resets && !idle).then_some(used)).map(str::to_owned)
     }
 
     /// Whether what is released is null or new and nobody else's, by the code alone.
@@ -180,6 +188,8 @@ impl Plan {
     /// The attempt after one that got this feedback.
     pub fn next(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
         let better = match feedback {
+            // What the label does is not for this attempt to change.
+            _ if matches!(self.placement(attempt), Some(Placement::Jump { .. })) => None,
             // No other place would make a difference, but another function may release less.
             Feedback::Problems(problems) if problems.iter().any(is_final) => {
                 // The library's own would leave the object's parts behind.

@@ -64,6 +64,7 @@ mod tests {
             file: "a.c".into(),
             before: b"one\n\xff\r\nlast".to_vec(),
             after: b"one\nnew\n\xff\r\nlast".to_vec(),
+            edits: Vec::new(),
         };
         let text = unified(&[change]);
         let expected: &[u8] = b"diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,4 @@\n one\n+new\n \xff\r\n last\n\\ No newline at end of file\n";

@@ -3,8 +3,12 @@
 //! In: a finding and the syntax tree of the file it leaks in. Out: placements. None of them is safe by
 //! itself: that is for the trial to find out.
 
+mod label;
+mod taken;
+
 use crate::declared;
 use crate::holder::{is_writable, root_of};
+use crate::kept::Taker;
 use crate::placement::{Placement, Target};
 use crate::shape::{
     assignment_in, brace_of, is_conditional, is_jump, is_loop, is_never_zero, is_value_of,
@@ -41,19 +45,28 @@ impl<'v> Finder<'v> {
         self.function
     }
 
-    pub fn placements(mut self) -> Vec<Placement> {
+    /// `takers`: calls that take the object with one result only; `releases`: whether a function
+    /// releases what it is given.
+    pub fn placements(
+        mut self,
+        takers: &[Taker],
+        releases: &dyn Fn(&str) -> bool,
+    ) -> Vec<Placement> {
         let finding = self.finding;
         let offset = self.view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
         if self.is_of_one_turn(offset) {
             // Behind the loop only the last turn's object would be released.
             self.loop_end();
         }
+        self.untaken_at(offset, takers);
+        self.jump_to_label(offset, releases);
         if self.finding.kind == Kind::Lost {
             self.lost(offset);
         } else {
             self.forgotten(offset);
         }
         self.path_branches(offset);
+        self.untaken(takers);
         self.scope_end(offset);
         self.other_exits();
         self.loop_end();

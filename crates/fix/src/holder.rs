@@ -77,8 +77,8 @@ fn named(view: &View, function: Node<'_>, variable: &str, offset: usize) -> Opti
     }
     let root = root_of(variable);
     let Some(declared) = declared::find(view, function, root, offset.max(1)) else {
-        // A global, or declared by a macro: the compiler will tell.
-        return Some(variable.to_owned());
+        // A global, or declared by a macro. What the function never mentions is a name of its caller.
+        return view.mentions(function, root).then(|| variable.to_owned());
     };
     let rest = &variable[variable.find(root)? + root.len()..];
     match rest.strip_prefix('.') {

@@ -36,9 +36,33 @@ pub struct Standing {
     pub idle: bool,
 }
 
+/// A call that takes the object with one of its results, and with no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taker {
+    pub line: u32,
+    pub column: u32,
+    pub result: i64,
+}
+
+/// What does not count as stored elsewhere at a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spared {
+    Nothing,
+    /// The call: the release happens only where it has another result.
+    Call(Taker),
+    /// Where the reference itself lies: it gets another value right after the release.
+    OwnPlace,
+}
+
 impl Keepers<'_> {
     /// The line before a release of `holder` on which the object of a finding is stored elsewhere.
-    pub fn before(&self, finding: &Finding, holder: &str, moment: Moment) -> Option<u32> {
+    pub fn before(
+        &self,
+        finding: &Finding,
+        holder: &str,
+        moment: Moment,
+        spared: Spared,
+    ) -> Option<u32> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
         self.modules.iter().filter(here).find_map(|module| {
             let mut named = module.functions.values();
@@ -49,9 +73,34 @@ impl Keepers<'_> {
             let ends = self.ends(module, &flow, site, holder);
             let ways = Ways::new(body, moment, ends);
             let events = self.events(module, body, &flow, DEPTH);
-            let kept = events.iter().find(|e| e.leads_to(function, body, &ways))?;
+            let counts = |e: &&Event| !spared.covers(function, body, e.inst, holder);
+            let kept = events.iter().filter(counts).find(|e| e.leads_to(function, body, &ways))?;
             Some(body.insts[kept.inst].loc.line)
         })
+    }
+
+    /// Whether a function may keep what it is given.
+    pub fn keeps(&self, name: &str, arg: usize) -> bool {
+        self.modules.iter().any(|module| {
+            let named = |f: &Function| f.source_name == name && f.body.is_some();
+            let found = module.functions.iter().find(|(_, f)| named(f));
+            found.is_some_and(|(id, _)| self.kept_by(module, id, arg, DEPTH).is_some())
+        })
+    }
+
+    /// The calls that take the object of a finding with one result only.
+    pub fn takers(&self, finding: &Finding, holder: &str) -> Vec<Taker> {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        let found = self.modules.iter().filter(here).find_map(|module| {
+            let named = |f: &&Function| f.source_name == finding.function && f.body.is_some();
+            let function = module.functions.values().find(named)?;
+            let body = function.body.as_ref()?;
+            let site = (finding.alloc.line, finding.alloc.column);
+            let flow = Flow::of_call(function, body, site, holder)?;
+            let events = self.events(module, body, &flow, DEPTH);
+            Some(events.iter().filter_map(|e| taker(body, e)).collect())
+        });
+        found.unwrap_or_default()
     }
 
     /// What the code alone says of the variable `holder` at a release; nothing in doubt.
@@ -155,6 +204,39 @@ impl Keepers<'_> {
     }
 }
 
+fn taker(body: &Body, event: &Event) -> Option<Taker> {
+    let Results::These(results) = &event.results else { return None };
+    let (Some(&result), 1) = (results.first(), results.len()) else { return None };
+    let loc = body.insts[event.inst].loc;
+    // Results of type `int` are kept in 32 bits.
+    let result = u32::try_from(result).map_or(result as i64, |r| i64::from(r as i32));
+    Some(Taker { line: loc.line, column: loc.column, result })
+}
+
+impl Spared {
+    fn covers(self, function: &Function, body: &Body, inst: InstId, holder: &str) -> bool {
+        let loc = body.insts[inst].loc;
+        match self {
+            Spared::Nothing => false,
+            Spared::Call(taker) => (loc.line, loc.column) == (taker.line, taker.column),
+            Spared::OwnPlace => is_own_place(function, body, inst, holder),
+        }
+    }
+}
+
+/// Whether an instruction stores to `*p`, which is what the reference is, and `p` is a parameter that never
+/// changes.
+fn is_own_place(function: &Function, body: &Body, inst: InstId, holder: &str) -> bool {
+    let InstKind::Store { ptr, .. } = &body.insts[inst].kind else { return false };
+    let Some(name) = holder.strip_prefix('*') else { return false };
+    let Some(param) = function.params.iter().find(|p| p.name == name) else { return false };
+    let same = |kind: &InstKind| match kind {
+        InstKind::VarSet { var, value } => body.vars[*var].name != name || *value == param.value,
+        _ => true,
+    };
+    *ptr == param.value && body.insts.values().all(|i| same(&i.kind))
+}
+
 /// Memory of others: what a parameter, a global or something read from memory leads to.
 impl Flow<'_> {
     fn is_foreign(&self, ptr: ValueId) -> bool {
@@ -219,7 +301,12 @@ func f2 "malloc" (v0: i64) -> ptr
         };
         let models = leakproof_models::Library::default();
         let out_params = OutParams { modules: &modules, models: &models };
-        Keepers { modules: &modules, out_params }.before(&finding, "p", Moment { line, after })
+        Keepers { modules: &modules, out_params }.before(
+            &finding,
+            "p",
+            Moment { line, after },
+            Spared::Nothing,
+        )
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod report;
 mod results;
 mod session;
 mod shape;
+mod spelling;
 mod style;
 mod template;
 mod trial;

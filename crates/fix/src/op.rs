@@ -22,6 +22,8 @@ pub enum Op {
     Else { start: usize, end: usize, lines: Vec<Line> },
     /// Text put in at one place (` = NULL`).
     Insert { at: usize, text: String },
+    /// Nothing changes here, but what is released here is judged.
+    Observe { at: usize, end: usize },
     /// A statement that becomes others.
     Rewrite { at: usize, end: usize, lines: Vec<Line>, brace: Option<Brace> },
 }
@@ -106,19 +108,19 @@ pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<Te
                 let site = sites.entry(*at).or_default();
                 site.end = *end;
                 site.before.extend(tagged(lines));
-                site.brace = brace.clone();
+                site.brace = site.brace.take().or_else(|| brace.clone());
             }
             Op::After { at, end, lines, brace } => {
                 let site = sites.entry(*at).or_default();
                 site.end = *end;
                 site.after.extend(tagged(lines));
-                site.brace = brace.clone();
+                site.brace = site.brace.take().or_else(|| brace.clone());
             }
             Op::Rewrite { at, end, lines, brace } => {
                 let site = sites.entry(*at).or_default();
                 site.end = *end;
                 site.instead = Some((i, lines.clone()));
-                site.brace = brace.clone();
+                site.brace = site.brace.take().or_else(|| brace.clone());
             }
             Op::BlockEnd { brace, lines } => {
                 block_ends.entry(*brace).or_default().extend(tagged(lines));
@@ -126,6 +128,7 @@ pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<Te
             Op::Else { start, end, lines } => {
                 edits.push(else_edit(view, &style(*start), i, (*start, *end), lines));
             }
+            Op::Observe { .. } => {}
             Op::Insert { at, text } => {
                 let parts = vec![(i, 0..text.len(), false)];
                 edits.push(TextEdit { range: *at..*at, text: text.clone(), parts });
@@ -166,7 +169,7 @@ impl Text {
         let text = &line.text;
         let start = self.text.len();
         let text = match layout.inline {
-            true => text.replace("\n\t", " ").replace('\n', " "),
+            true => text.trim_start_matches('\t').replace("\n\t", " ").replace('\n', " "),
             false => {
                 let next = format!("{}{}", layout.style.newline, layout.indent);
                 text.replace('\t', &layout.style.unit).replace('\n', &next)

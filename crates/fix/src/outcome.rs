@@ -8,6 +8,7 @@ use leakproof_detect::{Problem, ProblemKind};
 use leakproof_findings::{Applicability, Edit, Finding};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A change that removes a leak.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +47,8 @@ pub struct FileChange {
     pub file: String,
     pub before: Vec<u8>,
     pub after: Vec<u8>,
+    /// What makes the one of the other: stretches of `before`, in order, and what they become.
+    pub edits: Vec<(Range<usize>, String)>,
 }
 
 #[derive(Default)]
@@ -87,14 +90,32 @@ impl Outcome {
 
     fn change(&self, file: &str, ops: &[Op], how: Patching) -> Option<FileChange> {
         let view = self.files.known(file)?;
-        let patched = how(&view.text, edits(view, ops))?;
+        let all = edits(view, ops);
+        let pieces = pieces(&all);
+        let patched = how(&view.text, all)?;
         let file = file.to_owned();
         (patched.text != view.text).then(|| FileChange {
             file,
             before: view.text.clone(),
             after: patched.text,
+            edits: pieces,
         })
     }
+}
+
+/// Edits as stretches and their new text; those that touch are one.
+fn pieces(edits: &[TextEdit]) -> Vec<(Range<usize>, String)> {
+    let mut list: Vec<(Range<usize>, String)> = Vec::new();
+    for edit in edits {
+        match list.last_mut().filter(|(range, _)| range.end == edit.range.start) {
+            Some((range, text)) => {
+                range.end = edit.range.end;
+                text.push_str(&edit.text);
+            }
+            None => list.push((edit.range.clone(), edit.text.clone())),
+        }
+    }
+    list
 }
 
 /// Why an attempt failed, for a reader.

@@ -61,6 +61,13 @@ impl Patched {
         list
     }
 
+    /// Where a position of the original that no edit changes is now.
+    pub fn moved(&self, offset: usize) -> (u32, u32) {
+        let before = self.edits.iter().filter(|e| e.range.end <= offset);
+        let shift: isize = before.map(|e| e.text.len() as isize - e.range.len() as isize).sum();
+        self.position(offset.saturating_add_signed(shift))
+    }
+
     fn position(&self, offset: usize) -> (u32, u32) {
         position(&self.text, offset)
     }
@@ -147,6 +154,7 @@ mod tests {
         assert_eq!(patched.original(original, 3, 2), (2, 2));
         assert_eq!(patched.original(original, 2, 1), (2, 1));
         assert_eq!(patched.original(original, 1, 3), (1, 3));
+        assert_eq!((patched.moved(2), patched.moved(5)), ((1, 3), (3, 2)));
         let part = Part { op: 7, start: (2, 1), end: (3, 1), releases: true };
         assert_eq!(patched.parts()[0], part);
     }

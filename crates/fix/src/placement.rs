@@ -2,7 +2,9 @@
 //!
 //! In: the text of a release. Out: ops. Which places there are, `finder` says.
 
+use crate::kept::Taker;
 use crate::op::{Brace, Line, Op};
+use std::ops::Range;
 
 /// A statement to which something is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,22 @@ pub enum Placement {
         ty: String,
         value: String,
         name: String,
+    },
+    /// `return -1;` becomes `rc = -1; goto out;`, where everything is released.
+    Jump {
+        target: Target,
+        label: String,
+        /// The variable that is returned there, and what it gets.
+        set: Option<(String, String)>,
+        /// The code behind the label.
+        cleanup: (usize, usize),
+    },
+    /// `return keep(p);`, where `keep` takes the object only if it returns 0, becomes
+    /// `T result = keep(p); if (result != 0) free(p); return result;`.
+    Untaken {
+        target: Target,
+        taker: Taker,
+        answer: Answer,
     },
     /// `p = g(p);` becomes `T old = p; p = g(p); free(old);`.
     SaveOld {
@@ -68,6 +86,17 @@ pub enum Placement {
     },
 }
 
+/// What the code does with the result of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Returns it: the function's type, the call, a new name.
+    Returned { ty: String, call: String, name: String },
+    /// Nothing: the call.
+    Dropped(String),
+    /// Keeps it in this variable.
+    Kept(String),
+}
+
 impl Placement {
     /// The ops for a release; `text` spells the release of an expression.
     pub fn ops(&self, holder: &str, text: &dyn Fn(&str) -> String) -> Vec<Op> {
@@ -87,6 +116,16 @@ impl Placement {
             Placement::HoistReturn { target, ty, value, name } => {
                 let back = plain(format!("return {name};"));
                 rewrite(target, vec![declare(ty, name, value), releasing(holder), back])
+            }
+            Placement::Jump { target, label, set, cleanup } => {
+                let set = set.iter().map(|(name, value)| plain(format!("{name} = {value};")));
+                let lines = set.chain([plain(format!("goto {label};"))]).collect();
+                let mut ops = rewrite(target, lines);
+                ops.push(Op::Observe { at: cleanup.0, end: cleanup.1 });
+                ops
+            }
+            Placement::Untaken { target, taker, answer } => {
+                untaken(target, taker.result, answer, &text(holder))
             }
             Placement::SaveOld { target, ty, holder, statement, name } => {
                 let kept = plain(statement.clone());
@@ -114,13 +153,36 @@ impl Placement {
         }
     }
 
+    /// The text that is said again in other words.
+    pub fn rewritten(&self) -> Option<Range<usize>> {
+        let target = match self {
+            Placement::Before(_)
+            | Placement::After(_)
+            | Placement::BlockEnd(_)
+            | Placement::Else { .. }
+            | Placement::Untaken { answer: Answer::Kept(_), .. } => return None,
+            Placement::Untaken { target, .. }
+            | Placement::Jump { target, .. }
+            | Placement::HoistReturn { target, .. }
+            | Placement::SaveOld { target, .. }
+            | Placement::Discard { target }
+            | Placement::Replace { target }
+            | Placement::Name { target, .. }
+            | Placement::Resize { target, .. } => target,
+        };
+        Some(target.at..target.end)
+    }
+
     /// Where its release will stand.
     pub fn offset(&self) -> usize {
         match self {
-            Placement::After(target) => target.end,
+            Placement::After(target)
+            | Placement::Untaken { target, answer: Answer::Kept(_), .. } => target.end,
             Placement::BlockEnd(brace) => *brace,
             Placement::Else { end, .. } => *end,
             Placement::Before(target)
+            | Placement::Jump { target, .. }
+            | Placement::Untaken { target, .. }
             | Placement::HoistReturn { target, .. }
             | Placement::SaveOld { target, .. }
             | Placement::Discard { target }
@@ -138,11 +200,39 @@ impl Placement {
             Placement::BlockEnd(_) => "at the end of the block",
             Placement::Else { .. } => "on the branch that did not release it",
             Placement::HoistReturn { .. } => "after the value to return is computed",
+            Placement::Jump { .. } => "at the label that releases all, to which the code goes now",
+            Placement::Untaken { .. } => "after the call that takes it, if that has not",
             Placement::SaveOld { .. } => "after the pointer got its new value",
             Placement::Discard { .. } => "as soon as it is made, because nobody wants it",
             Placement::Replace { .. } => "where its owner was released without its parts",
             Placement::Name { .. } => "after its only use, for which it gets a name",
             Placement::Resize { .. } => "when resizing fails",
+        }
+    }
+}
+
+/// A release behind a call, for all of its results but one.
+fn untaken(target: &Target, result: i64, answer: &Answer, release: &str) -> Vec<Op> {
+    let (Answer::Returned { name: asked, .. } | Answer::Dropped(asked) | Answer::Kept(asked)) =
+        answer;
+    let release = format!("\t{}", release.replace('\n', "\n\t"));
+    let braces = release.contains('\n');
+    let open = if braces { " {" } else { "" };
+    let mut lines = vec![
+        plain(format!("if ({asked} != {result}){open}")),
+        Line { text: release, releases: true },
+    ];
+    lines.extend(braces.then(|| plain("}".to_owned())));
+    match answer {
+        Answer::Returned { ty, call, name } => {
+            lines.insert(0, declare(ty, name, call));
+            lines.push(plain(format!("return {name};")));
+            rewrite(target, lines)
+        }
+        Answer::Dropped(_) => rewrite(target, lines),
+        Answer::Kept(_) => {
+            let Target { at, end, brace, .. } = target.clone();
+            vec![Op::After { at, end, lines, brace }]
         }
     }
 }
@@ -164,5 +254,7 @@ fn rewrite(target: &Target, mut lines: Vec<Line>) -> Vec<Op> {
         lines.insert(0, plain("{".to_owned()));
         lines.push(plain("}".to_owned()));
     }
+    let stands_alone = matches!(lines.as_slice(), [line] if !line.text.contains('\n'));
+    let brace = brace.filter(|_| !stands_alone);
     vec![Op::Rewrite { at, end, lines, brace }]
 }

@@ -6,18 +6,22 @@ use crate::conditional::{self, Known, Spot};
 use crate::files::Files;
 use crate::finder::Finder;
 use crate::holder;
-use crate::kept::Standing;
+use crate::kept::{Spared, Standing};
 use crate::patched::position;
 use crate::placement::Placement;
 use crate::releaser::{Knowledge, MAX_WAYS, Way};
 use crate::session::Case;
+use crate::shape::assignment_in;
+use crate::spelling;
 use crate::template;
 use crate::trial::Workshop;
 use crate::types::Referred;
 use crate::view::View;
 use crate::walk::Moment;
+use leakproof_detect::Given;
 use leakproof_findings::{Finding, Sources};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use tree_sitter::Node;
 
 const NOT_UNDERSTOOD: &str = "the code around it is not understood well enough to be edited";
@@ -37,8 +41,9 @@ impl Planner<'_, '_> {
         let view = self.files.get(file, self.sources, is_cxx(file))?;
         let function = Finder::new(view, finding, "").ok_or(NOT_UNDERSTOOD)?.function();
         let (workshop, knowledge) = (self.workshop, self.knowledge);
-        let scene = Scene { view, function, finding, workshop, knowledge };
-        let holders = scene.usable(scene.holders(self.sources))?;
+        let sources = self.sources;
+        let scene = Scene { view, function, finding, sources, workshop, knowledge };
+        let holders = scene.usable(scene.holders())?;
         Ok(Case::new(Plan::new(view, function, finding, holders)))
     }
 }
@@ -48,16 +53,19 @@ struct Scene<'s, 'p> {
     view: &'s View,
     function: Node<'s>,
     finding: &'s Finding,
+    sources: &'s Sources,
     workshop: &'s Workshop<'p>,
     knowledge: &'s Knowledge<'s>,
 }
 
 impl Scene<'_, '_> {
-    fn holders(&self, sources: &Sources) -> Vec<Holder> {
+    fn holders(&self) -> Vec<Holder> {
         let mut list: Vec<Holder> = self.destructor().into_iter().collect();
-        for text in holder::spell(self.view, self.finding, sources) {
+        for text in holder::spell(self.view, self.finding, self.sources) {
             let Some(finder) = Finder::new(self.view, self.finding, &text) else { continue };
-            let placements = finder.placements();
+            let takers = self.workshop.keepers().takers(self.finding, &text);
+            let releases = |name: &str| self.knowledge.is_releaser(name);
+            let placements = finder.placements(&takers, &releases);
             let ways = match self.workshop.type_of(self.finding, &text) {
                 Some(Referred::Number) => continue,
                 Some(Referred::Whole(ty)) => self.knowledge.emptiers(self.finding, &ty),
@@ -80,8 +88,11 @@ impl Scene<'_, '_> {
     fn destructor(&self) -> Option<Holder> {
         let finder = Finder::new(self.view, self.finding, "")?;
         let (owner, callee, placement) = finder.release_of_owner()?;
-        let inside = self.finding.variable.strip_prefix(owner.as_str());
-        if !self.finding.variable.is_empty() && !inside.is_some_and(|p| p.starts_with("->")) {
+        let variable = self.finding.variable.as_str();
+        let inside = variable.strip_prefix(owner.as_str());
+        // A variable of a caller says nothing about the names here.
+        let named = self.view.mentions(self.function, holder::root_of(variable));
+        if named && !inside.is_some_and(|p| p.starts_with("->")) {
             return None;
         }
         let Referred::Pointed(ty) = self.workshop.type_of(self.finding, &owner)? else {
@@ -93,19 +104,51 @@ impl Scene<'_, '_> {
     }
 
     fn holder(&self, text: String, mut placements: Vec<Placement>, ways: Vec<Way>) -> Holder {
-        // Where other configurations have a say no release can be safe: such places come last.
-        placements.sort_by_cached_key(|p| self.is_configured(&text, p));
+        // What is not UTF-8 stays where it is.
+        let is_text = |r: Range<usize>| std::str::from_utf8(&self.view.text[r]).is_ok();
+        placements.retain(|p| p.rewritten().is_none_or(is_text));
         let question = self.workshop.about_null();
+        let keepers = self.workshop.keepers();
         let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
+        ways.retain(|w| w.given != Given::Pointer || !keepers.keeps(&w.name, w.arg));
         ways.truncate(MAX_WAYS);
         ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.arg, w.given));
         // Whether a struct holds something cannot be asked in general.
         ways.retain(|w| w.accepts_null || !w.whole);
+        let ways: Vec<Way> = ways.into_iter().flat_map(|w| self.spellings(w)).collect();
+        // No release is safe where other configurations have a say, or where it changes what is looked
+        // at later: such places come last.
+        let disturbs =
+            |p: &Placement| self.disturbed(p, &ways).into_iter().next().flatten().is_some();
+        placements.sort_by_cached_key(|p| (self.is_configured(&text, p), disturbs(p)));
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
+        let disturbed = placements.iter().map(|p| self.disturbed(p, &ways)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { reserved, only_filled, standing, ..holder }
+        Holder { reserved, disturbed, only_filled, standing, ..holder }
+    }
+
+    /// A way as the code around spells it, then as it is.
+    fn spellings(&self, way: Way) -> Vec<Way> {
+        let plain = way.given == Given::Pointer && way.others.is_empty();
+        let calls = || self.workshop.calls_around(self.finding, &way.name);
+        let spelled = plain.then(calls).and_then(|c| spelling::of_calls(self.view, &c, &way.name));
+        let file = &self.finding.leak.file;
+        let spelled =
+            spelled.filter(|name| spelling::only_calls(self.sources, file, name, &way.name));
+        let variant = spelled.map(|name| Way { spelled: Some(name), ..way.clone() });
+        variant.into_iter().chain([way]).collect()
+    }
+
+    /// Of each way: the variable that its other arguments change, when that is looked at after a release
+    /// at a place.
+    fn disturbed(&self, placement: &Placement, ways: &[Way]) -> Vec<Option<String>> {
+        // The value that is returned was computed before.
+        let after = matches!(placement, Placement::HoistReturn { .. });
+        let changed =
+            |w: &Way| template::disturbed(self.view, self.function, &w.others, placement.offset());
+        ways.iter().map(|w| if after { None } else { changed(w) }).collect()
     }
 
     /// A way with all arguments that it needs.
@@ -113,7 +156,8 @@ impl Scene<'_, '_> {
         if !way.needs_others() {
             return Some(way);
         }
-        let others = template::others(self.view, self.function, &way, holder)?;
+        let made_at = self.made_at();
+        let others = template::others(self.view, self.function, &way, holder, made_at)?;
         Some(Way { others, ..way })
     }
 
@@ -129,8 +173,20 @@ impl Scene<'_, '_> {
             let callee = &self.finding.alloc.callee;
             return Some(format!("by what `{callee}` returns there, it left nothing in `{text}`"));
         }
-        let stored = self.workshop.keepers().before(self.finding, text, moment)?;
+        let spared = self.spared(text, placement);
+        let stored = self.workshop.keepers().before(self.finding, text, moment, spared)?;
         Some(format!("it is stored in memory of others at line {stored}, and may still be there"))
+    }
+
+    /// What a release at a place need not fear.
+    fn spared(&self, text: &str, placement: &Placement) -> Spared {
+        if let Placement::Untaken { taker, .. } = placement {
+            return Spared::Call(*taker);
+        }
+        let next = self.view.statement(placement.offset());
+        let left = next.and_then(|s| assignment_in(s.node)?.child_by_field_name("left"));
+        let overwritten = left.is_some_and(|left| self.view.source(left) == text);
+        if overwritten { Spared::OwnPlace } else { Spared::Nothing }
     }
 
     /// Whether other configurations do something to the variable that matters at a place.
@@ -161,18 +217,23 @@ impl Scene<'_, '_> {
             Placement::BlockEnd(at) => Moment { line: last(*at), after: true },
             Placement::After(target)
             | Placement::HoistReturn { target, .. }
+            | Placement::Untaken { target, .. }
             | Placement::Name { target, .. } => Moment { line: last(target.end), after: true },
             other => Moment { line: line(other.offset()), after: false },
         }
     }
 
     fn spot(&self, placement: &Placement) -> Spot<'_> {
+        Spot { function: self.function, offset: placement.offset(), alloc: self.made_at() }
+    }
+
+    /// The offset of the call that makes the object, when it is in this function.
+    fn made_at(&self) -> Option<usize> {
         let alloc = &self.finding.alloc;
         let offset = self.view.offset(alloc.line, alloc.column);
-        let alloc = offset.filter(|o| {
+        offset.filter(|o| {
             alloc.file == self.finding.leak.file && self.function.byte_range().contains(o)
-        });
-        Spot { function: self.function, offset: placement.offset(), alloc }
+        })
     }
 
     /// Those with which something can be done, or why there are none.

@@ -32,13 +32,16 @@ pub struct Way {
     pub params: usize,
     /// The other arguments, as another call spells them.
     pub others: Vec<String>,
+    /// The macro by which the code around calls it.
+    pub spelled: Option<String>,
 }
 
 impl Way {
     fn new(name: String, given: Given, trusted: bool) -> Self {
         let (arg, params, others) = (0, 1, Vec::new());
         let (accepts_null, whole, basic) = (true, false, false);
-        Self { name, given, trusted, accepts_null, whole, basic, arg, params, others }
+        let spelled = None;
+        Self { name, given, trusted, accepts_null, whole, basic, arg, params, others, spelled }
     }
 
     #[cfg(test)]
@@ -60,7 +63,8 @@ impl Way {
         }
         let mut arguments = self.others.clone();
         arguments.insert(self.arg.min(arguments.len()), self.argument(holder, cast));
-        format!("{}{}({});", self.name, if space { " " } else { "" }, arguments.join(", "))
+        let name = self.spelled.as_ref().unwrap_or(&self.name);
+        format!("{name}{}({});", if space { " " } else { "" }, arguments.join(", "))
     }
 
     /// The argument by which it gets what `holder` refers to.
@@ -190,6 +194,14 @@ impl<'k> Knowledge<'k> {
         };
         let known = self.models.get(name);
         built_in || known.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).all(quiet))
+    }
+
+    /// Whether a function releases what it is given.
+    pub fn is_releaser(&self, name: &str) -> bool {
+        let frees = |e: &Effect| matches!(e, Effect::Free { .. });
+        let model = self.models.get(name);
+        model.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).any(frees))
+            || self.releasers.iter().any(|h| h.releaser.name == name)
     }
 
     fn add_family(&self, list: &mut Vec<Way>, finding: &Finding) {

@@ -1,7 +1,7 @@
-//! Changes as `clang-apply-replacements` reads them: one YAML document per file.
+//! Changes as `clang-apply-replacements` reads them: one YAML document per file. What is not UTF-8 in a
+//! file cannot be said there, and need not be: only what is new is.
 
 use crate::outcome::FileChange;
-use similar::{Algorithm, capture_diff_slices};
 use std::path::Path;
 
 /// The YAML for all changes; `root` is where file names start.
@@ -12,19 +12,12 @@ pub fn replacements(changes: &[FileChange], root: &Path) -> String {
 fn one_file(change: &FileChange, root: &Path) -> String {
     let path = quoted(&root.join(&change.file).to_string_lossy());
     let mut out = format!("---\nMainSourceFile: {path}\nReplacements:\n");
-    let old: Vec<&[u8]> = change.before.split_inclusive(|b| *b == b'\n').collect();
-    let new: Vec<&[u8]> = change.after.split_inclusive(|b| *b == b'\n').collect();
-    let length = |lines: &[&[u8]]| lines.iter().map(|l| l.len()).sum::<usize>();
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        if op.tag() == similar::DiffTag::Equal {
-            continue;
-        }
-        let offset = length(&old[..op.old_range().start]);
-        let text = new[op.new_range()].concat();
+    for (range, text) in change.edits.iter().filter(|(r, t)| !r.is_empty() || !t.is_empty()) {
         out.push_str(&format!(
-            "  - FilePath: {path}\n    Offset: {offset}\n    Length: {}\n    ReplacementText: {}\n",
-            length(&old[op.old_range()]),
-            quoted(&String::from_utf8_lossy(&text))
+            "  - FilePath: {path}\n    Offset: {}\n    Length: {}\n    ReplacementText: {}\n",
+            range.start,
+            range.len(),
+            quoted(text)
         ));
     }
     out.push_str("...\n");
@@ -58,6 +51,7 @@ mod tests {
             file: "a.c".into(),
             before: "é\nb\n".into(),
             after: "é\n\t\"x\"\nb\n".into(),
+            edits: vec![(3..3, "\t\"x\"\n".to_owned())],
         };
         let text = replacements(&[change], Path::new("/p"));
         assert!(text.contains("Offset: 3\n    Length: 0\n"), "{text}");

@@ -40,7 +40,7 @@ fn propose(case: &Case, view: &View) -> Option<Proposal> {
         (State::Accepted, _) => (case.attempt.clone(), Applicability::Safe, Vec::new()),
         (_, Some((attempt, problems))) => {
             let mut open: Vec<String> = problems.iter().map(explain_problem).collect();
-            open.extend(case.plan.reservation(attempt).map(str::to_owned));
+            open.extend(case.plan.reservation(attempt));
             if !case.plan.way(attempt)?.trusted {
                 open.push("the releasing function may look at parts that are not set".to_owned());
             }

@@ -1,8 +1,8 @@
 //! The rounds: attempts are tried together, each on its own merits, until every finding is mended or
 //! nothing is left to try.
 //!
-//! Invariant: what is accepted stays in every later round, so the last round's analysis is of the
-//! program with all accepted fixes in it.
+//! Invariant: what is accepted stays in every later round, but is judged again only at the end, when
+//! nothing is left but what is accepted.
 
 use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
 use crate::files::Files;
@@ -111,7 +111,7 @@ pub struct Session<'s, 'p> {
     serial: BTreeSet<String>,
     /// Leaks that others hid: they are mended after those.
     pub hidden: Vec<Finding>,
-    /// Something was accepted in a round in which something else was not.
+    /// Something was accepted in a round with something else in it that was not judged, or not accepted.
     mixed: bool,
     /// Rounds since something was accepted.
     vain: usize,
@@ -200,7 +200,7 @@ impl<'s, 'p> Session<'s, 'p> {
             self.give_up_stuck();
             return;
         }
-        let Some(bench) = self.bench(&tried, Use::Analysis) else {
+        let Some(bench) = self.bench(&tried, Use::Analysis).map(|b| b.judging(&tried)) else {
             self.one_at_a_time(&tried, "the edits overlap");
             return;
         };
@@ -315,6 +315,7 @@ impl<'s, 'p> Session<'s, 'p> {
     }
 
     fn evaluate(&mut self, tried: &[usize], bench: &Bench, examination: &Examination) {
+        let others = self.cases.iter().any(|c| c.state == State::Accepted);
         let leaks = examination.report.leaks.iter();
         let found: Vec<(Key, &Finding)> =
             leaks.map(|f| (bench.original(f, self.files), f)).collect();
@@ -336,7 +337,7 @@ impl<'s, 'p> Session<'s, 'p> {
         let accepted: Vec<usize> =
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
         self.vain = if accepted.is_empty() { self.vain + 1 } else { 0 };
-        self.mixed |= !accepted.is_empty() && accepted.len() < tried.len();
+        self.mixed |= !accepted.is_empty() && (others || accepted.len() < tried.len());
         self.take_hidden(&accepted, bench, hidden);
         self.check_warnings(&accepted);
     }

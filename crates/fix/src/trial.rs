@@ -14,7 +14,7 @@ use crate::types::{self, Referred};
 use leakproof_detect::{Examination, Options, Store, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
-use leakproof_ir::{Function, Module};
+use leakproof_ir::{Callee, Function, InstKind, Module};
 use leakproof_models::Library;
 use leakproof_program::Program;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,8 @@ pub type Owned = (usize, Op);
 pub struct Bench {
     pub files: BTreeMap<String, (Patched, Vec<Owned>)>,
     overlay: Overlay,
+    /// The attempts whose releases are judged.
+    judged: BTreeSet<usize>,
 }
 
 /// What patched texts are for.
@@ -150,6 +152,22 @@ impl<'p> Workshop<'p> {
         defined.collect()
     }
 
+    /// Where the leaking function calls another one; when it never does, where its file does.
+    pub fn calls_around(&self, finding: &Finding, callee: &str) -> Vec<(u32, u32)> {
+        let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
+        let all = self.modules.iter().filter(here).flat_map(|module| {
+            let own = move |f: &&Function| module.file_name(f.loc) == finding.leak.file;
+            let functions = module.functions.values().filter(own);
+            functions.flat_map(move |f| {
+                let calls = calls_in(module, f, callee);
+                calls.into_iter().map(move |at| (f.source_name == finding.function, at))
+            })
+        });
+        let (near, far): (Vec<_>, Vec<_>) = all.partition(|(near, _)| *near);
+        let chosen = if near.is_empty() { far } else { near };
+        chosen.into_iter().map(|(_, at)| at).collect()
+    }
+
     pub fn keepers(&self) -> Keepers<'_> {
         Keepers { modules: &self.modules, out_params: self.out_params() }
     }
@@ -208,7 +226,8 @@ impl<'p> Workshop<'p> {
             .map(|(file, (text, _))| (self.recompiler.absolute(file), text.text.clone()))
             .collect();
         let overlay = Overlay::new(&contents).ok()?;
-        Some(Bench { files: patched, overlay })
+        let judged = ops.iter().map(|(_, (owner, _))| *owner).collect();
+        Some(Bench { files: patched, overlay, judged })
     }
 
     /// The modules that a patched file is part of.
@@ -314,19 +333,40 @@ impl<'p> Workshop<'p> {
 }
 
 impl Bench {
+    /// The same with the releases of these attempts judged only: each costs runs of functions that are known
+    /// otherwise.
+    pub fn judging(self, attempts: &[usize]) -> Bench {
+        Bench { judged: attempts.iter().copied().collect(), ..self }
+    }
+
     /// The stretches that release, in the order of `owners`.
     fn watches(&self) -> Vec<Watch> {
-        self.parts().filter(|p| p.releases).map(|p| p.watch).collect()
+        self.judged().map(|p| p.watch).collect()
     }
 
     /// The attempt that each watch belongs to; one watch may serve several attempts.
     pub fn owners(&self) -> Vec<Vec<usize>> {
-        self.parts().filter(|p| p.releases).map(|p| p.owners).collect()
+        self.judged().map(|p| p.owners).collect()
+    }
+
+    fn judged(&self) -> impl Iterator<Item = Stretch> + '_ {
+        let wanted = |p: &Stretch| p.owners.iter().any(|o| self.judged.contains(o));
+        self.parts().filter(move |p| p.releases && wanted(p))
     }
 
     fn parts(&self) -> impl Iterator<Item = Stretch> + '_ {
         self.files.iter().flat_map(|(file, (patched, ops))| {
-            patched.parts().into_iter().map(move |Part { op, start, end, releases }| {
+            let observed = ops.iter().enumerate().filter_map(|(n, (_, op))| match op {
+                Op::Observe { at, end } if !ops[..n].iter().any(|(_, o)| o == op) => Some(Part {
+                    op: n,
+                    start: patched.moved(*at),
+                    end: patched.moved(*end),
+                    releases: true,
+                }),
+                _ => None,
+            });
+            let parts = patched.parts().into_iter().chain(observed);
+            parts.map(move |Part { op, start, end, releases }| {
                 // An op that two attempts share was rendered once.
                 let same = ops.iter().filter(|(_, o)| *o == ops[op].1);
                 let owners = same.map(|(owner, _)| *owner).collect();
@@ -422,6 +462,19 @@ impl Key {
     pub fn same_object(&self, other: &Key) -> bool {
         (&self.function, self.alloc, &self.site) == (&other.function, other.alloc, &other.site)
     }
+}
+
+/// Lines and columns of the calls of one function in another.
+fn calls_in(module: &Module, function: &Function, callee: &str) -> Vec<(u32, u32)> {
+    let Some(body) = &function.body else { return Vec::new() };
+    let is_call = |kind: &InstKind| match kind {
+        InstKind::Call { callee: Callee::Direct(f), .. } => {
+            module.functions[*f].source_name == callee
+        }
+        _ => false,
+    };
+    let calls = body.insts.values().filter(|i| is_call(&i.kind));
+    calls.map(|i| (i.loc.line, i.loc.column)).collect()
 }
 
 /// The unit of each module: modules are in the order of units, without those that were skipped.

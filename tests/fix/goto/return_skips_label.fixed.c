@@ -10,8 +10,8 @@ static int work(const char *s) {
     if (!buf)
         return -1;
     if (strlen(buf) < 2) {
-        free(buf);
-        return -2;
+        rc = -2;
+        goto done;
     }
     if (buf[0] == 'x')
         goto done;

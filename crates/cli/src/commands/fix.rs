@@ -97,6 +97,9 @@ pub fn run(args: &FixArgs, ui: &Ui) -> Result<ExitCode> {
     leakproof_findings::finish(&mut examination.report, &sources);
     let mut report = examination.report.clone();
     leakproof_triage::apply(&mut report, &policy, &sources);
+    for id in args.unknown(&report) {
+        ui.note(&format!("no leak has an id that starts with `{id}`"));
+    }
     report.leaks.retain(|f| args.is_wanted(f));
     let mut outcome =
         leakproof_fix::fix(&mut workshop, &examination, &report.leaks, &models, &sources);
@@ -113,6 +116,12 @@ struct Scene<'a> {
 impl FixArgs {
     fn is_wanted(&self, finding: &Finding) -> bool {
         self.only.is_empty() || self.only.iter().any(|id| finding.id.starts_with(id.as_str()))
+    }
+
+    /// The wanted ids that no finding has.
+    fn unknown<'a>(&'a self, report: &Report) -> Vec<&'a str> {
+        let known = |id: &&str| report.leaks.iter().any(|f| f.id.starts_with(*id));
+        self.only.iter().map(String::as_str).filter(|id| !known(id)).collect()
     }
 
     fn finish(

@@ -1,4 +1,4 @@
-// left alone: nobody can tell afterwards whether the list took it
+// left alone: the list takes it with two of its three results
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static int put(char *s) {
     if (used == 2)
         return -1;
     slots[used++] = s;
-    return 0;
+    return used == 2 ? 1 : 0;
 }
 
 static void work(const char *s) {

@@ -1,0 +1,32 @@
+// run: word
+// run: xword
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int work(const char *a) {
+    int rc = -1;
+    char *p = strdup(a), *q;
+    if (p == NULL)
+        return -1;
+    if (p[0] == 'x')
+        return -2;
+    q = strdup(p + 1);
+    if (q == NULL) {
+        free(p);
+        return -3;
+    }
+    if (q[0] == 'y')
+        goto out;
+    puts(q);
+    rc = 0;
+out:
+    free(q);
+    free(p);
+    return rc;
+}
+
+int main(int argc, char **argv) {
+    printf("%d\n", work(argc > 1 ? argv[1] : "word"));
+    return 0;
+}

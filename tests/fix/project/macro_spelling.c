@@ -1,0 +1,23 @@
+// run: word
+// run: xword
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XFREE(p) do { free(p); (p) = NULL; } while (0)
+
+int one(const char *a) {
+    char *p = strdup(a);
+    if (p == NULL)
+        return -1;
+    if (a[0] == 'x')
+        return 3;
+    puts(p);
+    XFREE(p);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    printf("%d\n", one(argc > 1 ? argv[1] : "word"));
+    return 0;
+}
