@@ -90,7 +90,7 @@ impl<'v> Finder<'v> {
                     .any(|text| text.split(['.', '-', '>', '*']).any(|part| part == name))
         };
         self.view.find(condition, acts).is_empty()
-            && self.view.find(condition, is_identifier).iter().all(|n| about(n))
+            && self.view.find(condition, is_identifier).iter().all(about)
     }
 
     /// What has to be set so that the `return` at the end gives what this one did; none when it cannot.
