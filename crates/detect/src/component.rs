@@ -13,6 +13,7 @@ use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::recursion::{callees_first, side_by_side};
 use crate::schedule::Summaries;
+use crate::second_look::{self, Asked};
 use crate::store::{Id, Reuse};
 use crate::watched::Watched;
 use leakproof_findings::{Evidence, Finding};
@@ -59,7 +60,7 @@ pub struct Env<'a> {
     pub reuse: Option<&'a Reuse<'a>>,
 }
 
-type SummaryOf<'a> = dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync + 'a;
+type SummaryOf<'a> = dyn Fn(FuncRef, FuncRef) -> Option<Arc<Summary>> + Sync + 'a;
 
 impl<'a> Env<'a> {
     fn context(
@@ -75,6 +76,7 @@ impl<'a> Env<'a> {
             summary_of,
             recursive,
             budget: self.options.budget,
+            inlining: None,
         }
     }
 }
@@ -90,6 +92,10 @@ pub struct Outcome {
     /// An error of ours; another run may go better.
     pub failed: bool,
     pub findings: Vec<Finding>,
+    /// What each of them was asked about.
+    pub asked: Vec<Option<Asked>>,
+    /// Whether bodies of callees had a say.
+    pub looked_twice: bool,
     pub instructions: u64,
     pub objects: u64,
     pub candidates: u64,
@@ -279,7 +285,7 @@ fn run_with(
     planted: Vec<Planted>,
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
-    let summary_of = |g: FuncRef| round.summary(env, f, g);
+    let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
     let context = env.context(&summary_of, &round.members);
     let work = || {
         let mut exec = Exec::new(&context, f)?;
@@ -295,7 +301,7 @@ fn run_with(
 
 /// Runs one function in one round. A panic skips the function with a note.
 fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
-    let summary_of = |g: FuncRef| round.summary(env, f, g);
+    let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
     let context = env.context(&summary_of, &round.members);
     let work = || run_function(env, &context, f, round);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -342,6 +348,9 @@ fn run_function(
     let candidates = exec.candidates(keeps_locals);
     if report || round.first {
         find_leaks(env, &mut exec, candidates, &mut outcome);
+        if !outcome.asked.is_empty() {
+            apart(|| second_look::take(env, context, f, &mut outcome));
+        }
     } else {
         candidates.iter().for_each(|c| exec.settle_lost(c));
     }
@@ -423,7 +432,7 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
     for candidate in questions {
         let trace = exec.objects[candidate.object.0 as usize].trace.clone();
         let (site, made) = (trace[0].at, trace[trace.len() - 1].at);
-        let exit = exit_of(exec, &candidate);
+        let exit = exit_loc(exec, candidate.exit);
         let of_site = asked.entry(site).or_default();
         let known = *of_site >= MAX_COST_PER_SITE || found.contains(&(site, made, exit));
         if known || spent >= MAX_COST.max(outcome.instructions / INSTRUCTIONS_PER_COST) {
@@ -455,6 +464,8 @@ fn ask(env: &Env<'_>, exec: &mut Exec<'_>, questions: Vec<Candidate>, outcome: &
                 && !roots.insert((made, name.clone(), leak.line));
             if is_known || !is_another(names, &name) {
                 outcome.findings.truncate(before);
+            } else {
+                outcome.asked.push(Asked::of(exec, &candidate));
             }
             names.push(name);
         }
@@ -472,9 +483,9 @@ fn is_another(found: &[String], name: &str) -> bool {
     found.is_empty() || (!name.is_empty() && found.iter().all(|f| f != name))
 }
 
-/// Where a candidate's exit is. One exception is as good as another: they are one place.
-fn exit_of(exec: &Exec<'_>, candidate: &Candidate) -> Loc {
-    let exit = &exec.exits[candidate.exit];
+/// Where an exit is. One exception is as good as another: they are one place.
+pub fn exit_loc(exec: &Exec<'_>, exit: usize) -> Loc {
+    let exit = &exec.exits[exit];
     if exit.thrown { Loc::default() } else { exit.loc }
 }
 
@@ -484,7 +495,7 @@ fn in_turn(exec: &Exec<'_>, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut earlier: FxHashMap<_, usize> = FxHashMap::default();
     let numbered = candidates.into_iter().map(|c| {
         let site = exec.objects[c.object.0 as usize].trace[0].at;
-        let turn = earlier.entry((site, exit_of(exec, &c))).or_default();
+        let turn = earlier.entry((site, exit_loc(exec, c.exit))).or_default();
         *turn += 1;
         (*turn, c)
     });

@@ -19,6 +19,7 @@ mod pairs;
 mod path;
 mod recursion;
 mod schedule;
+mod second_look;
 pub mod store;
 mod watched;
 

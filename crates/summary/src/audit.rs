@@ -155,7 +155,9 @@ impl Exec<'_> {
     fn releases_out_of_sight(&self, id: InstId) -> bool {
         let targets = self.ctx.calls.targets(self.me, id);
         targets.list.iter().any(|target| match target {
-            Target::Defined(f) => (self.ctx.summary_of)(*f).is_some_and(|s| s.releases_untold),
+            Target::Defined(f) => {
+                (self.ctx.summary_of)(self.me, *f).is_some_and(|s| s.releases_untold)
+            }
             Target::External(_) => false,
         })
     }

@@ -247,7 +247,7 @@ impl Exec<'_> {
         state: &mut State,
     ) -> Option<Option<Term>> {
         let function = self.ctx.program.function(f);
-        let Some(summary) = (self.ctx.summary_of)(f) else {
+        let Some(summary) = (self.ctx.summary_of)(self.me, f) else {
             // First round of a recursive component: only the paths that do not recurse count.
             return None;
         };
@@ -257,6 +257,9 @@ impl Exec<'_> {
         if summary.opaque {
             let name = function.source_name.clone();
             return Some(self.unknown_call(call, Some((f, function)), &name, state));
+        }
+        if let Some(done) = self.run_inlined(call, f, &summary, state) {
+            return done;
         }
         let recursive = self.ctx.recursive.contains(&f);
         self.note_passed(call, &function.source_name, state);

@@ -1,5 +1,6 @@
 //! What every function's analysis is given: the program, models, finished summaries, budgets.
 
+use crate::exec::Inlining;
 use crate::summary::Summary;
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
@@ -23,15 +24,18 @@ impl Default for Budget {
     }
 }
 
+#[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub program: &'a Program,
     pub calls: &'a CallGraph,
     pub models: &'a Library,
     /// Parameters that no caller passes null for.
     pub never_null: &'a NeverNull,
-    /// The summary of a function of an earlier component, or of an earlier round of this one.
-    pub summary_of: &'a (dyn Fn(FuncRef) -> Option<Arc<Summary>> + Sync),
+    /// By caller and callee: the summary of a function of an earlier component, or of an earlier round of this one.
+    pub summary_of: &'a (dyn Fn(FuncRef, FuncRef) -> Option<Arc<Summary>> + Sync),
     /// The component under analysis, when it is recursive.
     pub recursive: &'a FxHashSet<FuncRef>,
     pub budget: Budget,
+    /// Whether calls are run where they stand, where summaries say too little.
+    pub inlining: Option<&'a Inlining>,
 }

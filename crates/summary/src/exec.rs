@@ -4,9 +4,12 @@
 //! met, and a log from which paths are told. Every block is executed once per turn of the loops
 //! around it, with the join of all states that reach it.
 
+mod inline;
 mod join;
 mod throw;
 mod turns;
+
+pub use inline::Inlining;
 
 use crate::atoms::Favours;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
@@ -17,8 +20,9 @@ use crate::repeated::Outcomes;
 use crate::same::Question;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
-use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Slot, SymKind, What};
+use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};
 use imbl::OrdMap;
+use inline::is_local;
 use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};
 use leakproof_ir::{
     BlockId, Body, Entity, Function, Inst, InstId, InstKind, Loc, Module, Terminator, Ty, ValueId,
@@ -201,6 +205,9 @@ pub struct Exec<'a> {
     pub(crate) thrown: Option<State>,
     /// Where exceptions came from.
     pub(crate) throw_sites: Vec<Loc>,
+    /// The calls whose callees run where they are called, the outermost first; and how many there were so far.
+    inlined_at: Vec<Site>,
+    pub inlined: u32,
     /// Instructions executed.
     pub steps: u64,
     pub limit: Option<Limit>,
@@ -212,6 +219,8 @@ pub struct Exec<'a> {
     def_loop: Vec<Option<LoopId>>,
     pending: FxHashMap<BlockId, Vec<Edge>>,
     pub(crate) bases: FxHashMap<BaseKind, Base>,
+    /// The variables of the function that runs.
+    pub(crate) locals: FxHashMap<BaseKind, Base>,
     pub(crate) inits: FxHashMap<(Base, Slot, Term, u16), Term>,
     /// Numbers in elements of arrays, by the symbol for all of them and the pointer.
     pub(crate) elements: FxHashMap<(Term, Term), Term>,
@@ -287,6 +296,8 @@ impl<'a> Exec<'a> {
             units: Units::default(),
             thrown: None,
             throw_sites: Vec::new(),
+            inlined_at: Vec::new(),
+            inlined: 0,
             steps: 0,
             limit: None,
             audit: None,
@@ -295,6 +306,7 @@ impl<'a> Exec<'a> {
             def_loop,
             pending: FxHashMap::default(),
             bases: FxHashMap::default(),
+            locals: FxHashMap::default(),
             inits: FxHashMap::default(),
             elements: FxHashMap::default(),
             current: Body::ENTRY,
@@ -315,6 +327,11 @@ impl<'a> Exec<'a> {
             self.plant_in(&mut state, param.value);
         }
         self.call_before(&mut state);
+        self.run_from(state);
+    }
+
+    /// Runs the function from its entry.
+    fn run_from(&mut self, state: State) {
         let entry = Edge { state, phis: Vec::new(), loc: Loc::default(), jump: false };
         self.pending.entry(Body::ENTRY).or_default().push(entry);
         let items = self.cfg.items.clone();
@@ -638,14 +655,16 @@ impl<'a> Exec<'a> {
 
     /// The base of this kind, made at first use.
     pub fn base(&mut self, kind: BaseKind) -> Base {
-        if let Some(&b) = self.bases.get(&kind) {
+        let known = if is_local(kind) { &self.locals } else { &self.bases };
+        if let Some(&b) = known.get(&kind) {
             return b;
         }
         let fresh = matches!(kind, BaseKind::Slot(_) | BaseKind::Heap(_));
         let base = self.terms.new_distinct_base(fresh);
         self.base_kinds.resize(base.0 as usize, BaseKind::Pointee);
         self.base_kinds.push(kind);
-        self.bases.insert(kind, base);
+        let known = if is_local(kind) { &mut self.locals } else { &mut self.bases };
+        known.insert(kind, base);
         base
     }
 
@@ -725,7 +744,11 @@ impl<'a> Exec<'a> {
     pub(crate) fn add_object(&mut self, object: impl FnOnce(Base) -> Object) -> ObjectId {
         let id = ObjectId(self.objects.len() as u32);
         let base = self.base(BaseKind::Heap(id));
-        self.objects.push(object(base));
+        let mut object = object(base);
+        if !self.inlined_at.is_empty() {
+            object.trace = self.inlined_at.iter().chain(object.trace.iter()).cloned().collect();
+        }
+        self.objects.push(object);
         id
     }
 

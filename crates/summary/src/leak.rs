@@ -51,6 +51,29 @@ impl Exec<'_> {
         list
     }
 
+    /// For every exit and object, the condition under which that is reached with the object made and not released,
+    /// whoever refers to it there.
+    pub fn unreleased_at_exits(&mut self) -> Vec<(usize, ObjectId, Term)> {
+        let mut list = Vec::new();
+        for exit in 0..self.exits.len() {
+            let state = self.exits[exit].state.clone();
+            let path = self.pcs.formula(&mut self.terms, state.pc);
+            for i in 0..self.objects.len() {
+                let base = self.objects[i].base;
+                let (live, freed) = (state.fact(base, Slot::Live), state.fact(base, Slot::Freed));
+                let unreleased = self.terms.not(freed);
+                let condition = self.terms.and([path, live, unreleased]);
+                list.push((exit, ObjectId(i as u32), condition));
+            }
+        }
+        list
+    }
+
+    /// Whether a candidate is an object of others that was to be resized.
+    pub fn is_resized(&self, candidate: &Candidate) -> bool {
+        self.resized.iter().any(|r| r.object == candidate.object)
+    }
+
     /// `p->buf = realloc(p->buf, n)`: when it fails, the cell is overwritten and the object,
     /// which nobody released, has no other name.
     fn lost_resized(&mut self, exit: usize, list: &mut Vec<Candidate>) {

@@ -39,7 +39,9 @@ mod way;
 
 pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};
-pub use exec::{Drop, DropKind, Exec, Exit, Limit, Note, NoteKind, Resized, Stored, Visit};
+pub use exec::{
+    Drop, DropKind, Exec, Exit, Inlining, Limit, Note, NoteKind, Resized, Stored, Visit,
+};
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
 pub use planted::{Planted, Spot};

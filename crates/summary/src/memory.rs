@@ -391,6 +391,8 @@ impl Exec<'_> {
         let Leaves::Cell(base, slot) = target else { return false };
         let (Slot::At(offset), true) = (slot, self.terms.has_addr(value)) else { return true };
         let size = match self.kind(base) {
+            // The variable of a caller has a size, too, but its type is not at hand.
+            kind @ BaseKind::Slot(_) if self.locals.get(&kind) != Some(&base) => return true,
             BaseKind::Slot(inst) => match self.body.insts[inst].kind {
                 InstKind::Alloca { size, count: None, .. } => size,
                 _ => return true,

@@ -4,7 +4,7 @@
 //! over it. Symbols that are neither arguments nor initial contents are private: every call gets
 //! fresh ones, shared by everything that this call does.
 
-use crate::vocabulary::{Origin, Place, Site, Slot};
+use crate::vocabulary::{Origin, Place, Site, Slot, What};
 use leakproof_guard::{Area, Cast, Cmp, Op};
 use leakproof_program::{FuncRef, GlobalRef};
 use rustc_hash::FxHashSet;
@@ -157,6 +157,17 @@ impl Summary {
             }
         }
         found
+    }
+    /// Whether it says all that the body would: nothing was cut, and no choice is open.
+    pub fn is_exact(&self) -> bool {
+        let is_cut = |what| {
+            matches!(what, What::Inner | What::Outcome | What::Cut | What::Open | What::Unknown)
+        };
+        !self.pool.iter().any(|e| match e {
+            Expr::Private { info, .. } => is_cut(info.origin.what),
+            Expr::Any(_) => true,
+            _ => false,
+        })
     }
     /// Whether a call creates an object and hands it out.
     pub fn allocates(&self) -> bool {

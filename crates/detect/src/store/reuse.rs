@@ -3,7 +3,7 @@
 //! The key of a run covers everything that it may look at: this code, models and options, the function's
 //! body with types, constants and declarations that it refers to (`names`), whom calls through
 //! pointers may reach, whether somebody calls it, and the summaries of callees; within a recursive component
-//! those of the round before. Only lines are left out, as far as they are the same counted from
+//! those of the round before. Where findings were looked at twice, the bodies of callees count, too. Only lines are left out, as far as they are the same counted from
 //! the function's start: findings name absolute lines, so a function that has some is only found again when
 //! nothing that they speak of has moved.
 
@@ -13,6 +13,7 @@ use super::wire::{self, Wire};
 use super::{Store, result};
 use crate::component::{Env, Known, Outcome, Round};
 use crate::pairs::{self, Pair};
+use crate::second_look::inlinable;
 use leakproof_findings::Finding;
 use leakproof_ir::{Callee, Entity, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
@@ -37,6 +38,8 @@ struct Entry {
     outcome: Stored,
     /// Where the functions that findings may name stood.
     positions: Id,
+    /// The callees whose bodies had a say, when there were findings to look at twice.
+    bodies: Option<Id>,
 }
 
 /// A run with planted objects as it is stored.
@@ -152,6 +155,9 @@ impl<'a> Reuse<'a> {
         if !entry.outcome.answers(pairs) || entry.outcome.names_lines(pairs) && moved() {
             return None;
         }
+        if entry.bodies.is_some_and(|id| Some(id) != self.bodies(env, round, f)) {
+            return None;
+        }
         let summary = Arc::new(entry.wire.fetch(&self.names)?);
         let outcome = entry.outcome.fetch(env, f, &summary)?;
         Some((Known { summary, hash: Some(entry.hash) }, outcome))
@@ -170,10 +176,12 @@ impl<'a> Reuse<'a> {
         let wire = Wire::store(&self.names, summary)?;
         let hash = wire.hash()?;
         if let Some(key) = key.filter(|_| outcome.is_lasting(env.options)) {
+            let bodies =
+                if outcome.looked_twice { Some(self.bodies(env, round, f)?) } else { None };
             let outcome = Stored::of(outcome, round.last)?;
             let placed = outcome.names_lines(true);
             let positions = if placed { self.positions(env, round, f, &[]) } else { Id::default() };
-            let entry = Entry { wire, hash, outcome, positions };
+            let entry = Entry { wire, hash, outcome, positions, bodies };
             self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
         Some(hash)
@@ -213,6 +221,16 @@ impl<'a> Reuse<'a> {
             self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
         Some(())
+    }
+
+    /// Stands for the callees that a second look may run.
+    fn bodies(&self, env: &Env<'_>, round: &Round, f: FuncRef) -> Option<Id> {
+        let mut text = Vec::new();
+        for callee in inlinable(env, round, f) {
+            text.extend(self.names.function(callee)?);
+            self.describe(env, round, callee, &mut text)?;
+        }
+        Some(hash(&text))
     }
 
     /// Where the functions stand that findings of a run can name.

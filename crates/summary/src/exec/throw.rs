@@ -75,13 +75,13 @@ impl Exec<'_> {
 
     /// Whether the state is that of an exception on its way to the caller.
     pub(crate) fn is_thrown(&self, state: &State) -> Term {
-        let values = self.bases.get(&BaseKind::Values);
+        let values = self.locals.get(&BaseKind::Values);
         values.map_or(Terms::FALSE, |&v| state.fact(v, Slot::Thrown))
     }
 
     /// Whether an exception was thrown on the way.
     pub(crate) fn is_unwinding(&self, state: &State) -> bool {
-        let values = self.bases.get(&BaseKind::Values);
+        let values = self.locals.get(&BaseKind::Values);
         values.is_some_and(|&v| state.mem.contains_key(&(v, ORIGIN)))
     }
 
