@@ -340,12 +340,12 @@ fn run_function(
     }
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
     outcome.objects = exec.objects.len() as u64;
+    let keeps_locals = function.name == "main" && !env.options.at_exit;
+    let candidates = exec.candidates(keeps_locals);
     outcome.limited = exec.limit.map(|l| match l {
         Limit::Steps => "step budget".to_owned(),
         Limit::Terms => "term budget".to_owned(),
     });
-    let keeps_locals = function.name == "main" && !env.options.at_exit;
-    let candidates = exec.candidates(keeps_locals);
     if report || round.first {
         find_leaks(env, &mut exec, candidates, &mut outcome);
         if !outcome.asked.is_empty() {

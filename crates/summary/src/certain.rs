@@ -4,19 +4,16 @@
 //! program knows it. But the path may know it too: it tested the call's result. When it rules the
 //! release out altogether, the object leaks on every way to that exit.
 
+use crate::deciding::OUTCOMES;
 use crate::exec::Exec;
 use crate::leak::Candidate;
-use crate::marks::{CUT, OPEN, OUTCOME};
 use crate::state::State;
 use crate::vocabulary::{ObjectId, Slot};
-use leakproof_guard::{Marks, Sym, Term, Terms, is_contradiction};
+use leakproof_guard::{Sym, Term, Terms, is_contradiction};
 use rustc_hash::FxHashSet;
 
 /// Larger conditions are not looked into.
 const MAX_QUESTION: u32 = 3000;
-
-/// Symbols that say how calls went.
-const OUTCOMES: Marks = OUTCOME.with(CUT).with(OPEN);
 
 /// More results than this are not told apart.
 const MAX_RESULTS: usize = 4;
@@ -119,7 +116,7 @@ impl Exec<'_> {
     }
 
     /// Symbols for the outcomes of calls.
-    fn outcomes_in(&self, t: Term) -> FxHashSet<Sym> {
+    fn outcomes_in(&mut self, t: Term) -> FxHashSet<Sym> {
         self.symbols_with(t, OUTCOMES).into_iter().collect()
     }
 }

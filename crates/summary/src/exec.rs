@@ -14,6 +14,7 @@ pub use inline::Inlining;
 use crate::atoms::Favours;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
+use crate::deciding::Deciding;
 use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
 use crate::repeated::Outcomes;
@@ -193,6 +194,8 @@ pub struct Exec<'a> {
     pub(crate) released_by: FxHashSet<(Base, FuncRef)>,
     /// What the symbols for outcomes of calls stand for.
     pub(crate) outcomes: Outcomes,
+    /// In which conditions they are.
+    pub(crate) deciding: Deciding,
     /// The bases in terms that were asked for before.
     pub(crate) bases_in: FxHashMap<Term, Bases>,
     /// Choices without what a path rules out.
@@ -290,6 +293,7 @@ impl<'a> Exec<'a> {
             known_before: FxHashMap::default(),
             released_by: FxHashSet::default(),
             outcomes: Outcomes::default(),
+            deciding: Deciding::default(),
             bases_in: FxHashMap::default(),
             prunings: FxHashMap::default(),
             used: None,

@@ -4,7 +4,7 @@
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
 use crate::atoms::{Kind, Purpose};
-use crate::exec::{Exec, Resized};
+use crate::exec::{Exec, Limit, Resized};
 use crate::marks::{CUT, FAILURE, LOST, OUTCOME, OWN};
 use crate::memory::Leaves;
 use crate::repeated::Repeated;
@@ -26,6 +26,13 @@ pub struct Candidate {
     pub(crate) unheld: bool,
 }
 
+/// What the path to an exit compares of pointers that are one of several.
+struct Tests {
+    all: Vec<Term>,
+    /// What elements of arrays refer to there, once somebody asked.
+    in_arrays: Option<FxHashSet<Base>>,
+}
+
 /// Which way conditions are decided that speak of what is out of sight.
 #[derive(Clone, Copy)]
 struct Lean {
@@ -39,11 +46,22 @@ const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
 const MAX_HELD_CONDITION: u32 = 4000;
 
+/// The conditions of candidates may take this part of the budget of terms besides, and so many fates of objects are
+/// looked at over all exits: a few functions have hundreds of exits and a thousand objects. Exits whose turn does not
+/// come then have no candidates.
+const TERMS_OF_CANDIDATES: u64 = 4;
+const MAX_FATES: usize = 200_000;
+
 impl Exec<'_> {
     /// Candidates at all exits. `keeps_locals`: references in locals count (`main` returning).
     pub fn candidates(&mut self, keeps_locals: bool) -> Vec<Candidate> {
         let mut list = Vec::new();
+        let most = self.terms.len() as u64 + self.ctx.budget.terms / TERMS_OF_CANDIDATES;
         for exit in 0..self.exits.len() {
+            if self.terms.len() as u64 > most || exit * self.objects.len() > MAX_FATES {
+                self.limit.get_or_insert(Limit::Terms);
+                break;
+            }
             self.candidates_at(exit, keeps_locals, &mut list);
             self.certain_candidates_at(exit, keeps_locals, &mut list);
             self.lost_resized(exit, &mut list);
@@ -140,7 +158,7 @@ impl Exec<'_> {
         }
         let owners = self.owners(&state, &open);
         let path = self.pcs.formula(&mut self.terms, state.pc);
-        let tests = self.tests_of_unknown(path);
+        let mut tests = Tests { all: self.tests_of_unknown(path), in_arrays: None };
         for &(object, unreleased) in &open {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
@@ -149,7 +167,7 @@ impl Exec<'_> {
             let reachable = self.favoured_about(&state, object, reachable);
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
-            let tested = self.tested_as(&state, object, &tests);
+            let tested = self.tested_as(&state, object, &mut tests);
             let condition = self.terms.and([path, leaks, tested]);
             if condition != Terms::FALSE {
                 let unheld = reachable == Terms::FALSE;
@@ -188,33 +206,40 @@ impl Exec<'_> {
     /// A pointer that may be the object was compared on the path. In the question about this
     /// object, it was this object: `if (p == NULL) return` loses nothing. Elements of an array
     /// are different: the one that was compared is seldom the one that is lost.
-    fn tested_as(&mut self, state: &State, object: ObjectId, tests: &[Term]) -> Term {
+    fn tested_as(&mut self, state: &State, object: ObjectId, tests: &mut Tests) -> Term {
         let base = self.objects[object.0 as usize].base;
-        if tests.is_empty() || self.is_in_array(state, base) {
+        let pointer = self.terms.addr(base, 0);
+        let is_it = |terms: &Terms, t: Term| matches!(terms.node(t), Node::Any(items) if items.contains(&pointer));
+        let mut results = Vec::new();
+        for &test in &tests.all {
+            let Node::Cmp { cmp, lhs, rhs } = *self.terms.node(test) else { continue };
+            if is_it(&self.terms, lhs) {
+                results.push((test, cmp, pointer, rhs));
+            } else if is_it(&self.terms, rhs) {
+                results.push((test, cmp, lhs, pointer));
+            }
+        }
+        if results.is_empty() {
             return Terms::TRUE;
         }
-        let pointer = self.terms.addr(base, 0);
-        let mut results = Vec::new();
-        for &test in tests {
-            let Node::Cmp { cmp, lhs, rhs } = *self.terms.node(test) else { continue };
-            let is_it = |terms: &Terms, t: Term| matches!(terms.node(t), Node::Any(items) if items.contains(&pointer));
-            let result = if is_it(&self.terms, lhs) {
-                self.terms.cmp(cmp, pointer, rhs)
-            } else if is_it(&self.terms, rhs) {
-                self.terms.cmp(cmp, lhs, pointer)
-            } else {
-                continue;
-            };
-            results.push(self.terms.eq(test, result));
+        let in_arrays = tests.in_arrays.get_or_insert_with(|| self.bases_in_arrays(state));
+        if in_arrays.contains(&base) {
+            return Terms::TRUE;
         }
+        let results = results.into_iter().map(|(test, cmp, lhs, rhs)| {
+            let result = self.terms.cmp(cmp, lhs, rhs);
+            self.terms.eq(test, result)
+        });
+        let results: Vec<Term> = results.collect();
         self.terms.and(results)
     }
 
-    fn is_in_array(&mut self, state: &State, base: Base) -> bool {
+    /// What elements of arrays refer to.
+    fn bases_in_arrays(&mut self, state: &State) -> FxHashSet<Base> {
         let elements = state.mem.iter().filter(|((_, slot), _)| matches!(slot, Slot::Every { .. }));
         let held: Vec<Term> =
             elements.map(|(_, &t)| t).filter(|&t| self.terms.has_addr(t)).collect();
-        held.into_iter().any(|t| self.all_bases(t).contains(&base))
+        held.into_iter().flat_map(|t| self.all_bases(t)).collect()
     }
 
     /// Exists, is not released, has not escaped.
@@ -361,6 +386,10 @@ impl Exec<'_> {
         work.extend(value.map(|v| (v, Terms::TRUE)));
         let mut held: FxHashMap<Base, (Term, u32)> = FxHashMap::default();
         while let Some((t, cond)) = work.pop() {
+            // Most values lead nowhere: where each of them points to is not worked out.
+            if !self.all_bases(t).iter().any(|base| leads.contains(base)) {
+                continue;
+            }
             for (base, when) in self.targets(state, t) {
                 if !leads.contains(&base) {
                     continue;
@@ -459,6 +488,10 @@ impl Exec<'_> {
         for &(owner, alive) in open {
             let base = self.objects[owner.0 as usize].base;
             for value in self.pointers_in(state, base) {
+                let bases = self.all_bases(value);
+                if !bases.iter().any(|&b| b != base && self.object_of(b).is_some()) {
+                    continue;
+                }
                 for (target, when) in self.targets(state, value) {
                     if let Some(o) = self.object_of(target).filter(|&o| o != owner) {
                         let cond = self.terms.and2(alive, when);
@@ -468,10 +501,14 @@ impl Exec<'_> {
             }
         }
         let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
+        let mut next: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+        for &(owner, o, _) in &edges {
+            next.entry(owner).or_default().push(o);
+        }
         let mut below: FxHashMap<ObjectId, FxHashSet<ObjectId>> = FxHashMap::default();
         for &(owner, o, cond) in &edges {
             // In a cycle the oldest object is the one that is reported.
-            if o < owner && below.entry(o).or_insert_with(|| reached(&edges, o)).contains(&owner) {
+            if o < owner && below.entry(o).or_insert_with(|| reached(&next, o)).contains(&owner) {
                 continue;
             }
             let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
@@ -496,12 +533,8 @@ impl Exec<'_> {
     }
 }
 
-/// The objects that the edges lead to.
-fn reached(edges: &[(ObjectId, ObjectId, Term)], from: ObjectId) -> FxHashSet<ObjectId> {
-    let mut next: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-    for &(owner, o, _) in edges {
-        next.entry(owner).or_default().push(o);
-    }
+/// The objects that one leads to, itself included.
+fn reached(next: &FxHashMap<ObjectId, Vec<ObjectId>>, from: ObjectId) -> FxHashSet<ObjectId> {
     let mut seen = FxHashSet::default();
     let mut work = vec![from];
     while let Some(o) = work.pop() {

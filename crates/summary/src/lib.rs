@@ -12,6 +12,7 @@ mod certain;
 mod cfg;
 mod context;
 mod decided;
+mod deciding;
 mod elements;
 mod exec;
 mod export;

@@ -3,8 +3,7 @@
 
 use crate::exec::Exec;
 use crate::vocabulary::{BaseKind, SymKind, What};
-use leakproof_guard::{Marks, Node, Seen, Sym, SymInfo, Term, for_each_child};
-use smallvec::{SmallVec, smallvec};
+use leakproof_guard::{Marks, Node, Sym, SymInfo, Term};
 
 pub(crate) const ARGUMENT: Marks = Marks::bit(0);
 /// First contents of globals, of the function's own objects and variables, of what is others'.
@@ -61,21 +60,8 @@ impl Exec<'_> {
         self.terms.marks(t).within(marks | Marks::ANY)
     }
 
-    /// The symbols in a term that have one of these marks, in order.
-    pub(crate) fn symbols_with(&self, t: Term, marks: Marks) -> Vec<Sym> {
-        let mut found = Vec::new();
-        let mut seen = Seen::default();
-        let mut work: SmallVec<[Term; 32]> = smallvec![t];
-        while let Some(t) = work.pop() {
-            if !self.terms.marks(t).intersects(marks) || !seen.insert(t) {
-                continue;
-            }
-            match self.terms.node(t) {
-                Node::Sym(s) => found.push(*s),
-                node => for_each_child(node, |c| work.push(c)),
-            }
-        }
-        found.sort_unstable();
-        found
+    /// The symbols in a term that have one of these marks of outcomes, in order.
+    pub(crate) fn symbols_with(&mut self, t: Term, marks: Marks) -> Vec<Sym> {
+        self.deciding.symbols(&self.terms, t, marks)
     }
 }

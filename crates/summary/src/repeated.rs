@@ -91,7 +91,12 @@ impl Exec<'_> {
         };
         let alike = ways.iter().flat_map(|of| &self.outcomes.symbols[of]).copied();
         let again = Repeated::new(&self.terms, alike.filter(|t| !is_made(t)).collect());
-        Repeated::new(&self.terms, self.found_in(t, &again, usize::MAX))
+        if again.symbols.is_empty() {
+            return again;
+        }
+        let mut found = again.symbols;
+        self.deciding.retain_in(&self.terms, t, &mut found);
+        Repeated::new(&self.terms, found)
     }
 
     fn outcomes_that_made(&mut self, live: Term) -> Arc<[Sym]> {
@@ -104,26 +109,17 @@ impl Exec<'_> {
     }
 
     pub(crate) fn speaks_of_repeated(&self, atom: Term, repeated: &Repeated) -> bool {
-        !self.found_in(atom, repeated, 1).is_empty()
-    }
-
-    /// Which of the symbols are in a term, up to so many.
-    fn found_in(&self, t: Term, symbols: &Repeated, most: usize) -> Vec<Term> {
-        let mut found = Vec::new();
         let mut seen = Seen::default();
-        let mut work: SmallVec<[Term; 32]> = smallvec![t];
+        let mut work: SmallVec<[Term; 32]> = smallvec![atom];
         while let Some(t) = work.pop() {
-            if !symbols.may_be_in(&self.terms, t) || !seen.insert(t) {
+            if !repeated.may_be_in(&self.terms, t) || !seen.insert(t) {
                 continue;
             }
-            match self.terms.node(t) {
-                Node::Sym(_) if symbols.contains(t) => found.push(t),
-                node => for_each_child(node, |c| work.push(c)),
+            if repeated.contains(t) {
+                return true;
             }
-            if found.len() >= most {
-                break;
-            }
+            for_each_child(self.terms.node(t), |c| work.push(c));
         }
-        found
+        false
     }
 }
