@@ -3,7 +3,8 @@
 //! Recursion is a fixpoint from below: in the first round a recursive call does not return, so
 //! only base cases count; each later round knows the summaries of the one before. Leaks are asked
 //! for in the last round, and in the first, too: what leaks without any recursion leaks for sure,
-//! and what the deeper calls may have done does not stand in its way there.
+//! and what the deeper calls may have done does not stand in its way there. In the rounds between they are asked
+//! for of what nothing ever referred to but values: nobody deeper can have released that.
 
 use crate::Options;
 use crate::apart::apart;
@@ -141,7 +142,7 @@ pub struct Round {
     before: FxHashMap<FuncRef, Known>,
     /// Findings are asked for of paths that do not recurse.
     first: bool,
-    /// Findings are asked for.
+    /// Findings are asked for of all paths.
     pub last: bool,
 }
 
@@ -222,11 +223,11 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
                     too_large.insert(f);
                 }
                 round.known.insert(f, known);
-                if round.first {
-                    early.insert(f, outcome.findings);
-                } else if round.last {
+                if round.last {
                     add_early(&mut outcome.findings, early.remove(&f).unwrap_or_default());
                     outcomes.push((round.turns[&f], outcome));
+                } else {
+                    add_early(early.entry(f).or_default(), outcome.findings);
                 }
             }
         }
@@ -238,7 +239,7 @@ pub fn analyse(env: &Env<'_>, scc: &[FuncRef]) -> Vec<Outcome> {
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// Adds what the first round found of allocations about which the last one says nothing.
+/// Adds what earlier rounds found of allocations about which the later ones say nothing.
 fn add_early(findings: &mut Vec<Finding>, early: Vec<Finding>) {
     let known = findings.len();
     for finding in early {
@@ -346,13 +347,14 @@ fn run_function(
         Limit::Steps => "step budget".to_owned(),
         Limit::Terms => "term budget".to_owned(),
     });
-    if report || round.first {
-        find_leaks(env, &mut exec, candidates, &mut outcome);
-        if !outcome.asked.is_empty() {
-            apart(|| second_look::take(env, context, f, &mut outcome));
-        }
-    } else {
-        candidates.iter().for_each(|c| exec.settle_lost(c));
+    let (asked, others) = match report || round.first {
+        true => (candidates, Vec::new()),
+        false => candidates.into_iter().partition(|c| exec.was_never_stored(c.object)),
+    };
+    others.iter().for_each(|c| exec.settle_lost(c));
+    find_leaks(env, &mut exec, asked, &mut outcome);
+    if !outcome.asked.is_empty() {
+        apart(|| second_look::take(env, context, f, &mut outcome));
     }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };

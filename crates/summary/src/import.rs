@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Objects released along a list or tree in one call.
 const MAX_STAR: usize = 64;
+/// A release that depends on more than this counts as if it did not.
+const MAX_REACHED: u32 = 400;
 
 /// A summary being applied.
 struct Import<'s> {
@@ -358,6 +360,7 @@ impl Exec<'_> {
                 let at = self.blame(call, root, import, effect.at);
                 let from = self.frees.len();
                 let logged = self.releases_logged();
+                let value = self.if_reached(effect.root, import, state, value);
                 self.free(state, pointer, value, call.inst, at);
                 self.set_origin(logged, effect.at);
                 let released = self.frees[from..].iter().map(|(_, base)| (*base, import.callee));
@@ -366,7 +369,10 @@ impl Exec<'_> {
                     self.mark_recursive(from);
                 }
             }
-            (Slot::Escaped, _) => self.escape_if(state, pointer, value),
+            (Slot::Escaped, root) => {
+                let value = self.if_reached(root, import, state, value);
+                self.escape_if(state, pointer, value);
+            }
             (Slot::Epoch, _) => {
                 let originals = self.copied_from(value);
                 if originals.is_empty() {
@@ -379,6 +385,37 @@ impl Exec<'_> {
             }
             (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}
         }
+    }
+
+    /// A condition as far as the callee can have got to `root`: loops that release elements are not asked how often
+    /// they turn, but behind null there are none, and what was never put in is not released with the rest.
+    fn if_reached(&mut self, root: Root, import: &Import<'_>, state: &State, when: Term) -> Term {
+        let pool = &import.summary.pool;
+        let Root::Pointee(mut at) = root else { return when };
+        let mut reached = when;
+        while let Expr::Init { root: Root::Pointee(through), .. } = pool[at.0 as usize] {
+            let there = self.is_there(import.values[through.0 as usize], state);
+            reached = self.terms.and2(reached, there);
+            at = through;
+        }
+        if self.terms.size(reached) > MAX_REACHED { when } else { reached }
+    }
+
+    /// Under which condition a pointer leads somewhere. An element of an array that can only be one of our objects
+    /// does if one of them exists.
+    fn is_there(&mut self, pointer: Term, state: &State) -> Term {
+        if !self.holds_any(pointer) {
+            let is_choice = matches!(self.terms.node(pointer), Node::Ite { .. });
+            let null = if is_choice { self.terms.is_null(pointer) } else { Terms::FALSE };
+            return self.terms.not(null);
+        }
+        let bases = self.all_bases(pointer);
+        let is_ours = |b: &Base| matches!(self.kind(*b), BaseKind::Heap(_));
+        if bases.is_empty() || !bases.iter().all(is_ours) {
+            return Terms::TRUE;
+        }
+        let exists = bases.into_iter().map(|b| state.fact(b, Slot::Live));
+        self.terms.or(exists)
     }
 
     /// How large the struct is that a parameter is declared to point to.

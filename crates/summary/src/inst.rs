@@ -19,7 +19,7 @@ impl Exec<'_> {
         let inst = &body.insts[id];
         let loc = inst.loc;
         self.log_touch(id, state);
-        if !self.survives_access(&inst.kind, state) {
+        if !self.survives_access(&inst.kind, state) || !self.survives_division(&inst.kind, state) {
             return false;
         }
         let ty = inst.result.map_or(Ty::Void, |v| self.function.ty(v));
@@ -125,6 +125,27 @@ impl Exec<'_> {
             }
         }
         state.pc = self.pcs.know(&self.terms, state.pc, there);
+        true
+    }
+
+    /// Who goes on after a division had something to divide by: an empty table has no bucket `hash % size`. Whether
+    /// anybody goes on at all.
+    fn survives_division(&mut self, kind: &InstKind, state: &mut State) -> bool {
+        let InstKind::Bin { op, rhs, .. } = *kind else { return true };
+        if !matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) {
+            return true;
+        }
+        let divisor = self.value(state, rhs);
+        if !matches!(self.terms.node(divisor), Node::Sym(_)) {
+            return true;
+        }
+        let zero = self.terms.int(self.terms.bits(divisor), 0);
+        let none = self.terms.eq(divisor, zero);
+        let some = self.terms.not(none);
+        match self.pcs.extend(&mut self.terms, state.pc, some) {
+            Some(pc) => state.pc = pc,
+            None => return false,
+        }
         true
     }
 

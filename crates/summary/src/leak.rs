@@ -92,6 +92,11 @@ impl Exec<'_> {
         self.resized.iter().any(|r| r.object == candidate.object)
     }
 
+    /// Whether no memory ever held a reference to the object, only values did.
+    pub fn was_never_stored(&self, object: ObjectId) -> bool {
+        !self.stored.contains_key(&self.objects[object.0 as usize].base)
+    }
+
     /// `p->buf = realloc(p->buf, n)`: when it fails, the cell is overwritten and the object,
     /// which nobody released, has no other name.
     fn lost_resized(&mut self, exit: usize, list: &mut Vec<Candidate>) {

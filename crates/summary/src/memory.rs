@@ -411,6 +411,36 @@ impl Exec<'_> {
             && self.terms.as_pointee(base).is_none_or(|p| self.pointer_depth(p) != Some(0))
     }
 
+    /// Whether a pointer was found behind arguments and members only. Elements of an array are different pointers.
+    fn is_one_place(&self, pointer: Term) -> bool {
+        let Node::Sym(s) = *self.terms.node(pointer) else { return false };
+        match self.sym_kinds[s.0 as usize] {
+            SymKind::Arg(_) => true,
+            SymKind::Init { base, slot: Slot::At(_), .. } => {
+                self.terms.as_pointee(base).is_none_or(|p| self.is_one_place(p))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a new object takes the place of others that were never stored anywhere else: they cannot have been
+    /// moved under another name of the place before.
+    fn is_replaced(&mut self, (base, slot): Cell, old: Term, new: Term) -> bool {
+        let Slot::At(offset) = slot else { return false };
+        let replaced = self.all_bases(old);
+        let another = self
+            .all_bases(new)
+            .into_iter()
+            .any(|b| matches!(self.kind(b), BaseKind::Heap(_)) && !replaced.contains(&b));
+        let here = match self.terms.as_pointee(base) {
+            Some(pointer) if self.is_one_place(pointer) => self.terms.offset(pointer, offset),
+            _ => return false,
+        };
+        let is_only_here =
+            |b: Base| self.stored.get(&b).is_none_or(|l| l.iter().all(|s| s.to == here));
+        another && replaced.into_iter().all(is_only_here)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "one update, fully described")]
     fn write(
         &mut self,
@@ -444,6 +474,7 @@ impl Exec<'_> {
             if self.terms.has_addr(old)
                 && self.is_inside_structure(base)
                 && !self.is_always_full((base, slot))
+                && !(cond == Terms::TRUE && !weak && self.is_replaced((base, slot), old, value))
             {
                 self.escape_if(state, old, cond);
             }
