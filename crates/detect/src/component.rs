@@ -359,7 +359,9 @@ fn run_function(
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
     summary.returns_deeper = report && !context.recursive.is_empty();
-    if report && !called && function.name != "main" && exec.leaves_objects_in_globals() {
+    // Who is told nothing sets something up, and does so once.
+    let is_told = !function.params.is_empty();
+    if report && !called && is_told && function.name != "main" && exec.leaves_objects_in_globals() {
         let before = Arc::new(exec.summarise());
         find_second_call(env, context, f, before, &mut outcome);
     }

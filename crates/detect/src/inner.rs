@@ -98,8 +98,9 @@ fn loses_old(
     };
     let is_filled = |source: Source| match source {
         // A method of a library's interface has the struct that it is about as its first parameter.
+        // In a program it is a callback, of which nobody knows how often it is called.
         Source::Given(0) if env.calls.callers_of(function).is_empty() => {
-            survey.is_made_elsewhere(of, function)
+            !env.program.has_main() && survey.is_made_elsewhere(of, function)
         }
         Source::Given(n) => survey.lives.is_older((function, n)),
         Source::Found => field.filled_by_maker,

@@ -39,7 +39,8 @@ pub struct Handling {
     pub releases: bool,
     /// The fields that it stores to, and how it has the structs.
     pub stores: FxHashSet<(u64, Source)>,
-    /// Those among them that it gives something else than null: the others it may start with.
+    /// Those among them that it gives something else than null: the others it may start with. Of a struct that it is
+    /// given: something that is made of what else it is given.
     pub fills: FxHashSet<(u64, Source)>,
     /// The members that decide what it does: it may know from them whether the fields hold something.
     pub looks: FxHashSet<u64>,

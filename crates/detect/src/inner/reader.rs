@@ -177,7 +177,11 @@ impl<'a> Reader<'a> {
                 let source = self.source(*owner);
                 let handling = self.handling(survey, &field.0);
                 handling.stores.insert((field.1, source));
-                if self.stored_at(*address).any(|v| !self.is_null(v)) {
+                let is_set = |v| match source {
+                    Source::Given(n) => self.comes_of_others(v, n),
+                    _ => !self.is_null(v),
+                };
+                if self.stored_at(*address).any(is_set) {
                     handling.fills.insert((field.1, source));
                 }
             }
@@ -340,6 +344,32 @@ impl<'a> Reader<'a> {
         let choices = self.choices(pointer);
         let is_made = choices.iter().any(|v| self.is_made_here(*v));
         if choices.iter().any(is_found) && !is_made { Source::Found } else { Source::Other }
+    }
+
+    /// Whether a value is made of something that the function was given besides its parameter of this number. A setter is
+    /// told what to set; who needs nothing but the struct starts something, and does so once.
+    fn comes_of_others(&self, value: ValueId, struct_number: usize) -> bool {
+        let (mut seen, mut work) = (FxHashSet::default(), vec![value]);
+        while let Some(v) = work.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            match self.function.values[v].kind {
+                ValueKind::Param(n) if n as usize != struct_number => return true,
+                ValueKind::Inst(id) => {
+                    let kind = &self.inst(id).kind;
+                    kind.for_each_operand(|operand| work.push(operand));
+                    // What a local variable holds was put there by those who have its address.
+                    if matches!(kind, InstKind::Alloca { .. }) {
+                        for &user in self.users(v) {
+                            self.inst(user).kind.for_each_operand(|operand| work.push(operand));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether this function stores a new struct in the field at an address.
