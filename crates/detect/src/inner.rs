@@ -91,16 +91,17 @@ fn loses_old(
     field: &Owning<'_>,
 ) -> bool {
     let mut stores = handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
+    // In a program, who has no callers is a callback: nobody knows how often it is given which struct.
+    let is_callback = env.program.has_main() && env.calls.callers_of(function).is_empty();
     let is_older = |source: Source| match source {
-        Source::Given(n) => !survey.lives.is_always_new((function, n)),
+        Source::Given(n) => !is_callback && !survey.lives.is_always_new((function, n)),
         Source::Found => true,
         Source::Other => false,
     };
     let is_filled = |source: Source| match source {
         // A method of a library's interface has the struct that it is about as its first parameter.
-        // In a program it is a callback, of which nobody knows how often it is called.
         Source::Given(0) if env.calls.callers_of(function).is_empty() => {
-            !env.program.has_main() && survey.is_made_elsewhere(of, function)
+            survey.is_made_elsewhere(of, function)
         }
         Source::Given(n) => survey.lives.is_older((function, n)),
         Source::Found => field.filled_by_maker,
