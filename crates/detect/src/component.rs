@@ -354,7 +354,7 @@ fn run_function(
     others.iter().for_each(|c| exec.settle_lost(c));
     find_leaks(env, &mut exec, asked, &mut outcome);
     if !outcome.asked.is_empty() {
-        apart(|| second_look::take(env, context, f, &mut outcome));
+        apart(|| second_look::take(env, context, round, f, &mut outcome));
     }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };

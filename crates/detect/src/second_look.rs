@@ -13,6 +13,7 @@ use leakproof_smt::{Answer, Session};
 use leakproof_summary::{Budget, Candidate, Context, Exec, Inlining, ObjectId, Site};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// How far callees are run where they are called: calls within calls, instructions in all, and the estimate for one of
 /// them.
@@ -64,11 +65,20 @@ pub fn inlinable(env: &Env<'_>, round: &Round, f: FuncRef) -> BTreeSet<FuncRef> 
 }
 
 /// Drops the findings of a function that callees in full rule out.
-pub fn take(env: &Env<'_>, context: &Context<'_>, f: FuncRef, outcome: &mut Outcome) {
+pub fn take(
+    env: &Env<'_>,
+    context: &Context<'_>,
+    round: &Round,
+    f: FuncRef,
+    outcome: &mut Outcome,
+) {
+    outcome.looked_twice = true;
+    if inlinable(env, round, f).is_empty() {
+        return;
+    }
     let calls = outcome.asked.iter().flatten().flat_map(|a| a.trace.iter().map(|s| s.at)).collect();
     let inlining = Inlining { calls, depth: DEPTH, steps: STEPS, callee: CALLEE };
     let context = Context { inlining: Some(&inlining), budget: BUDGET, ..*context };
-    outcome.looked_twice = true;
     let Some(mut exec) = Exec::new(&context, f) else { return };
     exec.run();
     if exec.inlined == 0 || exec.limit.is_some() {
@@ -76,17 +86,24 @@ pub fn take(env: &Env<'_>, context: &Context<'_>, f: FuncRef, outcome: &mut Outc
     }
     let states = exec.unreleased_at_exits();
     let mut session = Session::new();
-    let mut questions = 0;
+    let (mut questions, mut longest) = (0, outcome.longest_question);
     let asked = std::mem::take(&mut outcome.asked);
     let mut is_kept = |asked: &Asked| {
         let same = states.iter().filter(|(exit, object, _)| asked.is_about(&exec, *exit, *object));
         let conditions: Vec<Term> = same.map(|(_, _, condition)| *condition).collect();
         conditions.into_iter().any(|condition| {
             questions += 1;
-            questions > MAX_QUESTIONS || is_possible(env, &mut exec, condition, &mut session)
+            if questions > MAX_QUESTIONS {
+                return true;
+            }
+            let start = Instant::now();
+            let possible = is_possible(env, &mut exec, condition, &mut session);
+            longest = longest.max(start.elapsed());
+            possible
         })
     };
     let stays: Vec<bool> = asked.iter().map(|a| a.as_ref().is_none_or(&mut is_kept)).collect();
+    outcome.longest_question = longest;
     let others = outcome.findings.len() - stays.len();
     let mut stay = std::iter::repeat_n(true, others).chain(stays.iter().copied());
     outcome.findings.retain(|_| stay.next().unwrap_or(true));
