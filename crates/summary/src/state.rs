@@ -9,7 +9,7 @@ use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use imbl::shared_ptr::DefaultSharedPtr;
 use leakproof_guard::{Base, Cmp, Node, Term, Terms};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 pub type Cell = (Base, Slot);
 pub type Cells = OrdMap<Cell, Term>;
@@ -100,16 +100,28 @@ impl PathConditions {
 
     /// The literals from `pc` up to (not including) `ancestor`.
     fn literals(&self, pc: Pc, ancestor: Pc) -> Vec<Term> {
+        self.said_since(pc, ancestor, false)
+    }
+
+    /// The literals, or the tacit facts, from `pc` up to (not including) `ancestor`.
+    fn said_since(&self, pc: Pc, ancestor: Pc, tacit: bool) -> Vec<Term> {
         let mut list = Vec::new();
         let mut at = pc;
         while at != ancestor && at != Self::ROOT {
             let node = self.node(at);
-            if !node.tacit {
+            if node.tacit == tacit {
                 list.push(node.literal);
             }
             at = node.parent;
         }
         list
+    }
+
+    /// What both ways since `top` know without saying so, below `at`.
+    fn known_to_both(&mut self, terms: &Terms, at: Pc, a: Pc, b: Pc, top: Pc) -> Pc {
+        let mut known = self.said_since(a, top, true);
+        known.retain(|&t| self.node(b).said.literals.contains(&t));
+        known.into_iter().rev().fold(at, |at, t| self.know(terms, at, t))
     }
 
     /// `pc` strengthened by `literal`; `None` when that contradicts it.
@@ -251,10 +263,19 @@ impl PathConditions {
     /// The path condition of "a or b", and the condition that tells that it was `a`.
     pub fn join(&mut self, terms: &mut Terms, a: Pc, b: Pc) -> (Pc, Term) {
         let top = self.common_ancestor(a, b);
-        let (from_a, from_b) = (self.literals(a, top), self.literals(b, top));
+        let (mut from_a, mut from_b) = (self.literals(a, top), self.literals(b, top));
+        // What both ways say stays a fact of its own: inside the disjunction it would decide nothing.
+        let both: FxHashSet<Term> = from_a.iter().copied().filter(|t| from_b.contains(t)).collect();
+        let mut at = top;
+        for &t in from_a.iter().rev().filter(|t| both.contains(t)) {
+            at = self.extend(terms, at, t).unwrap_or(at);
+        }
+        from_a.retain(|t| !both.contains(t));
+        from_b.retain(|t| !both.contains(t));
         let (ca, cb) = (terms.and(from_a), terms.and(from_b));
         let either = terms.or2(ca, cb);
-        let pc = self.extend(terms, top, either).unwrap_or(top);
+        let pc = self.extend(terms, at, either).unwrap_or(at);
+        let pc = self.known_to_both(terms, pc, a, b, top);
         let chooser = if terms.size(cb) < terms.size(ca) { terms.not(cb) } else { ca };
         (pc, chooser)
     }
