@@ -33,12 +33,27 @@ pub use store::Store;
 use component::Outcome;
 use leakproof_findings::{Finding, Kind, REPORT_VERSION, Report, Skipped, Stats};
 use leakproof_models::Library;
-use leakproof_program::{Andersen, CallGraph, Program};
+use leakproof_program::{Andersen, CallGraph, FuncRef, Program};
+use leakproof_summary::Summary;
+use std::sync::Arc;
 use store::{Circumstances, Reuse};
 
 /// Finds the leaks of a program.
 pub fn check(program: &Program, models: &Library, options: &Options) -> Report {
     examine(program, models, options, None).report
+}
+
+/// What every function that is called is believed to do, in the order of the call graph's components: callees first.
+pub fn summaries(
+    program: &Program,
+    models: &Library,
+    options: &Options,
+) -> Vec<(FuncRef, Arc<Summary>)> {
+    let points_to = Andersen::solve(program, models);
+    let calls = CallGraph::build(program, &points_to, models);
+    let (_, summaries) = schedule::run(program, &calls, models, options, None);
+    let functions = calls.sccs().iter().flatten();
+    functions.filter_map(|&f| Some((f, summaries.get(f)?))).collect()
 }
 
 /// The leaks of a program, and what `Options::watch` and `Options::pairs` asked for.
@@ -70,7 +85,7 @@ pub fn examine(
         let circumstances = Circumstances { models, options };
         effort.stage("names", options.meter, || Reuse::new(program, store, &circumstances))
     });
-    let mut outcomes = effort.stage("functions", options.meter, || {
+    let (mut outcomes, _) = effort.stage("functions", options.meter, || {
         schedule::run(program, &calls, models, options, reuse.as_ref())
     });
     outcomes.iter().for_each(|o| effort.function(o));

@@ -53,7 +53,7 @@ pub fn run(
     models: &Library,
     options: &Options,
     reuse: Option<&Reuse<'_>>,
-) -> Vec<Outcome> {
+) -> (Vec<Outcome>, Summaries) {
     let summaries = Summaries::new(calls);
     let watched = Watched::new(program, calls, &options.watch);
     let never_null = NeverNull::of(program, calls);
@@ -81,10 +81,11 @@ pub fn run(
     };
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(options.jobs).stack_size(STACK_BYTES).build();
-    match pool {
+    let outcomes = match pool {
         Ok(pool) => pool.install(work),
         Err(_) => work(),
-    }
+    };
+    (outcomes, summaries)
 }
 
 /// Components grouped so that all callees of a group are in earlier groups.

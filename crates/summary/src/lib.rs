@@ -28,6 +28,7 @@ mod model;
 mod open;
 mod outcome;
 mod planted;
+mod print;
 mod repeated;
 mod result;
 mod same;
@@ -46,6 +47,7 @@ pub use exec::{
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
 pub use planted::{Planted, Spot};
+pub use print::{Names, print};
 pub use state::{Cell, PathConditions, Pc, State};
 pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 pub use vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};

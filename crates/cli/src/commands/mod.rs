@@ -13,6 +13,7 @@ mod man;
 mod models;
 mod replay;
 mod report;
+mod summaries;
 mod validate;
 
 use crate::args::Cli;
@@ -41,6 +42,8 @@ pub enum Command {
     Ir(ir::IrArgs),
     /// Print whom every call of the program may call
     Callgraph(callgraph::CallGraphArgs),
+    /// Print what the functions of the program are believed to do
+    Summaries(summaries::SummariesArgs),
     /// Look at the models of library functions, or check files of your own
     Models(models::ModelsArgs),
     /// Say what leakproof found on this machine and what is wrong with it
@@ -66,6 +69,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Init(args) => init::run(&args, &ui),
         Command::Ir(args) => ir::run(&args, &ui),
         Command::Callgraph(args) => callgraph::run(&args, &ui),
+        Command::Summaries(args) => summaries::run(&args, &ui),
         Command::Models(args) => models::run(&args),
         Command::Doctor => doctor::run(),
         Command::Cache(args) => cache::run(&args),
