@@ -8,6 +8,7 @@
 
 mod area;
 mod assume;
+mod bits;
 mod boolean;
 mod choice;
 mod distance;

@@ -238,7 +238,28 @@ impl Terms {
             {
                 Some(false)
             }
+            (Node::Bin { .. }, Node::Int { value: 0, .. }) if self.is_moved_address(lhs) => {
+                Some(false)
+            }
+            (_, Node::Int { value, .. }) if self.differs_in_bits(lhs, *value) => Some(false),
             _ => None,
+        }
+    }
+
+    /// Whether a value is an address that was moved or aligned, and so is none of a few low bits of one.
+    fn is_moved_address(&self, t: Term) -> bool {
+        match *self.node(t) {
+            Node::Addr { .. } | Node::Elem { .. } => true,
+            Node::Bin { op: Op::Add | Op::Or, lhs, rhs } => {
+                self.is_moved_address(lhs) || self.is_moved_address(rhs)
+            }
+            Node::Bin { op: Op::Sub, lhs, rhs } => {
+                self.is_moved_address(lhs) && !self.has_addr(rhs)
+            }
+            Node::Bin { op: Op::And, lhs, rhs } => {
+                self.as_signed(rhs).is_some_and(|mask| mask < 0) && self.is_moved_address(lhs)
+            }
+            _ => false,
         }
     }
 
@@ -389,6 +410,9 @@ impl Terms {
             (Op::Mul | Op::UDiv | Op::SDiv, _, Some(1)) => Some(lhs),
             (Op::Sub | Op::Xor, ..) if lhs == rhs => Some(zero),
             (Op::And | Op::Or, ..) if lhs == rhs => Some(lhs),
+            (Op::And, Some(_), None) => Some(self.bin(Op::And, rhs, lhs)),
+            (Op::And, None, Some(mask)) => self.masked(lhs, mask),
+            (Op::LShr, None, Some(by)) => self.shifted_back(lhs, by),
             (Op::Sub, None, None) if self.bits(lhs) == 64 => self.distance(lhs, rhs),
             (Op::SDiv, None, Some(by)) => self.exact_quotient(lhs, by),
             (Op::Add, Some(_), None) => Some(self.bin(Op::Add, rhs, lhs)),
@@ -558,6 +582,9 @@ impl Terms {
                 self.any(moved)
             }
             Node::Int { .. } => pointer,
+            Node::Bin { .. } if self.has_addr(pointer) => {
+                self.intern(Node::Bin { op: Op::Add, lhs: pointer, rhs: index })
+            }
             _ => {
                 let base = self.pointee(pointer);
                 self.elem_in(base, 0, stride, index, Area::from(0, length))

@@ -346,10 +346,32 @@ impl Exec<'_> {
     fn is_out_of_sight(&self, t: Term, outcomes: bool) -> bool {
         let lost = if outcomes { OWN | LOST | OUTCOME } else { OWN | LOST };
         let marks = self.terms.marks(t);
-        if !marks.intersects(Marks::ANY) {
-            return marks != Marks::NONE && marks.within(lost);
+        if marks.intersects(Marks::ANY) {
+            return self.is_any_out_of_sight(t, lost);
         }
-        self.is_any_out_of_sight(t, lost)
+        marks.intersects(lost) && (marks.within(lost) || self.are_choices_out_of_sight(t, lost))
+    }
+
+    /// Whether a comparison is about choices that were too wide to be looked into, and all that they are between is out of
+    /// sight: what decides between them does not tell more.
+    fn are_choices_out_of_sight(&self, t: Term, lost: Marks) -> bool {
+        let mut has_choice = false;
+        let mut work = vec![t];
+        let mut seen = Seen::default();
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) || self.terms.marks(t) == Marks::NONE {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Ite { then, otherwise, .. } => {
+                    has_choice = true;
+                    work.extend([*then, *otherwise]);
+                }
+                Node::Sym(_) if !self.terms.marks(t).within(lost) => return false,
+                node => for_each_child(node, |c| work.push(c)),
+            }
+        }
+        has_choice
     }
 
     /// One of several values is out of sight, unless something else is found first. One of several

@@ -36,9 +36,19 @@ pub struct Leaf {
     pub target: Leaves,
     /// The alternative itself.
     pointer: Term,
+    /// The pointer was computed from this alternative, aligned for instance: where in the object it points is not known.
+    pub computed: bool,
     /// The pointer is one of several that an array holds: updates through it are weak, releases
     /// through it count for all.
     pub any: bool,
+}
+
+/// The way from a pointer to one of its alternatives.
+#[derive(Clone, Copy)]
+struct Way {
+    cond: Term,
+    any: bool,
+    computed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,17 +63,11 @@ impl Exec<'_> {
     pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<LeafList> {
         let mut out = LeafList::new();
         self.steps += 1;
-        self.collect_leaves(state, pointer, Terms::TRUE, false, &mut out).then_some(out)
+        let way = Way { cond: Terms::TRUE, any: false, computed: false };
+        self.collect_leaves(state, pointer, way, &mut out).then_some(out)
     }
 
-    fn collect_leaves(
-        &mut self,
-        state: &State,
-        t: Term,
-        cond: Term,
-        any: bool,
-        out: &mut LeafList,
-    ) -> bool {
+    fn collect_leaves(&mut self, state: &State, t: Term, way: Way, out: &mut LeafList) -> bool {
         if out.len() >= MAX_LEAVES {
             return false;
         }
@@ -71,22 +75,25 @@ impl Exec<'_> {
             Node::Ite { cond: c, then, otherwise } => {
                 let c = self.pcs.simplify(&mut self.terms, state.pc, c);
                 let not_c = self.terms.not(c);
-                let (yes, no) = (self.terms.and2(cond, c), self.terms.and2(cond, not_c));
-                return (yes == Terms::FALSE || self.collect_leaves(state, then, yes, any, out))
-                    && (no == Terms::FALSE || self.collect_leaves(state, otherwise, no, any, out));
+                let yes = Way { cond: self.terms.and2(way.cond, c), ..way };
+                let no = Way { cond: self.terms.and2(way.cond, not_c), ..way };
+                return (yes.cond == Terms::FALSE || self.collect_leaves(state, then, yes, out))
+                    && (no.cond == Terms::FALSE || self.collect_leaves(state, otherwise, no, out));
             }
             Node::Any(items) => {
-                return items.iter().all(|&i| self.collect_leaves(state, i, cond, true, out));
+                let any = Way { any: true, ..way };
+                return items.iter().all(|&i| self.collect_leaves(state, i, any, out));
             }
             Node::Tuple(items) => {
-                return items.iter().all(|&i| self.collect_leaves(state, i, cond, any, out));
+                return items.iter().all(|&i| self.collect_leaves(state, i, way, out));
             }
             Node::Bin { lhs, rhs, .. } if self.terms.has_addr(t) => {
                 let inner = if self.terms.has_addr(lhs) { lhs } else { rhs };
-                return self.collect_leaves(state, inner, cond, any, out);
+                let computed = Way { computed: true, ..way };
+                return self.collect_leaves(state, inner, computed, out);
             }
             Node::Cast { value, .. } if self.terms.has_addr(t) => {
-                return self.collect_leaves(state, value, cond, any, out);
+                return self.collect_leaves(state, value, way, out);
             }
             Node::Addr { base, offset } => Leaves::Cell(base, Slot::At(offset)),
             Node::Elem { base, offset, stride, area, .. } => {
@@ -95,7 +102,8 @@ impl Exec<'_> {
             Node::Int { .. } | Node::Bool(_) => Leaves::Int,
             _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
         };
-        out.push(Leaf { cond, target, pointer: t, any });
+        let Way { cond, any, computed } = way;
+        out.push(Leaf { cond, target, pointer: t, any, computed });
         true
     }
 

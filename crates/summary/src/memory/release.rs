@@ -28,6 +28,8 @@ impl Exec<'_> {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
             let released = match (slot, self.kind(base)) {
+                // An aligned pointer, or one from which its own offset was subtracted again: who releases it means the object.
+                _ if leaf.computed => base,
                 // Nobody releases the middle of an object: this is not the path that was meant.
                 (Slot::At(offset), BaseKind::Heap(_)) if offset != 0 => continue,
                 // The object around a member (`container_of`) has a pointer of its own.
