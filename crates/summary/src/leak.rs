@@ -80,7 +80,8 @@ impl Exec<'_> {
                 let base = self.objects[i].base;
                 let (live, freed) = (state.fact(base, Slot::Live), state.fact(base, Slot::Freed));
                 let unreleased = self.terms.not(freed);
-                let condition = self.terms.and([path, live, unreleased]);
+                let known = self.pcs.tacit(&mut self.terms, state.pc);
+                let condition = self.terms.and([path, known, live, unreleased]);
                 list.push((exit, ObjectId(i as u32), condition));
             }
         }
@@ -116,7 +117,8 @@ impl Exec<'_> {
             let lost = self.terms.not(gone);
             let path = self.pcs.formula(&mut self.terms, state.pc);
             let reached = self.pcs.formula(&mut self.terms, pc);
-            let condition = self.terms.and([path, reached, lost]);
+            let known = self.pcs.tacit(&mut self.terms, state.pc);
+            let condition = self.terms.and([path, known, reached, lost]);
             if condition != Terms::FALSE {
                 list.push(Candidate { object, exit, condition, lost, unheld: false });
             }
@@ -173,7 +175,8 @@ impl Exec<'_> {
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let tested = self.tested_as(&state, object, &mut tests);
-            let condition = self.terms.and([path, leaks, tested]);
+            let known = self.pcs.tacit(&mut self.terms, state.pc);
+            let condition = self.terms.and([path, known, leaks, tested]);
             if condition != Terms::FALSE {
                 let unheld = reachable == Terms::FALSE;
                 list.push(Candidate { object, exit, condition, lost: leaks, unheld });

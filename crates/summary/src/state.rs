@@ -4,6 +4,7 @@
 //! conditions form a tree; the join of two states hangs below their common ancestor, with the
 //! disjunction of what led to each. A diamond's disjunction is true and vanishes.
 
+use crate::marks::{CUT, FAILURE, OPEN, OUTCOME};
 use crate::vocabulary::Slot;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
@@ -16,6 +17,11 @@ pub type Cells = OrdMap<Cell, Term>;
 
 /// Conditions inside conditions are looked at this deep when a path is put into them.
 const MAX_NESTING: u32 = 6;
+
+/// Of what one of two ways knows, so much is kept where they meet, of ways and facts that are no larger than this.
+const MAX_KNOWN: usize = 8;
+const MAX_WAY: u32 = 24;
+const MAX_FACT: u32 = 40;
 
 #[derive(Clone)]
 pub struct State {
@@ -65,6 +71,8 @@ pub struct PathConditions {
     nodes: Vec<PcNode>,
     children: FxHashMap<(Pc, Term, bool), Pc>,
     terms: FxHashMap<Pc, Term>,
+    /// What paths know besides.
+    tacit: FxHashMap<Pc, Term>,
     /// Conjunctions and disjunctions with what a path says put in.
     simplified: FxHashMap<(Pc, Term), Term>,
 }
@@ -90,6 +98,7 @@ impl PathConditions {
             nodes: vec![root],
             children: FxHashMap::default(),
             terms: FxHashMap::default(),
+            tacit: FxHashMap::default(),
             simplified: FxHashMap::default(),
         }
     }
@@ -122,6 +131,27 @@ impl PathConditions {
         let mut known = self.said_since(a, top, true);
         known.retain(|&t| self.node(b).said.literals.contains(&t));
         known.into_iter().rev().fold(at, |at, t| self.know(terms, at, t))
+    }
+
+    /// What one way since `top` knows of how calls went, and the other does not, below `at`: it holds for who came that way.
+    fn known_to_one(
+        &mut self,
+        terms: &mut Terms,
+        at: Pc,
+        (way, came): (Pc, Term),
+        other: Pc,
+        top: Pc,
+    ) -> Pc {
+        if terms.size(came) > MAX_WAY {
+            return at;
+        }
+        let mut known = self.said_since(way, top, true);
+        known.retain(|&t| !self.node(other).said.literals.contains(&t) && tells_of_calls(terms, t));
+        let came_otherwise = terms.not(came);
+        known.into_iter().rev().take(MAX_KNOWN).fold(at, |at, t| {
+            let implied = terms.or2(came_otherwise, t);
+            self.know(terms, at, implied)
+        })
     }
 
     /// `pc` strengthened by `literal`; `None` when that contradicts it.
@@ -203,12 +233,12 @@ impl PathConditions {
         simpler
     }
 
-    /// True or false when the path says so, else `t` itself.
     /// Whether what was said on the path contradicts a condition.
     pub fn is_ruled_out(&self, terms: &Terms, pc: Pc, t: Term) -> bool {
         self.decide(terms, pc, t) == Terms::FALSE
     }
 
+    /// True or false when the path says so, else `t` itself.
     fn decide(&self, terms: &Terms, pc: Pc, t: Term) -> Term {
         let said = &self.node(pc).said;
         if said.literals.contains(&t) {
@@ -235,6 +265,18 @@ impl PathConditions {
         let literals = self.literals(pc, Self::ROOT);
         let t = terms.and(literals);
         self.terms.insert(pc, t);
+        t
+    }
+
+    /// What the path knows without saying so: for questions about what may happen on it, which nobody else is told of.
+    pub fn tacit(&mut self, terms: &mut Terms, pc: Pc) -> Term {
+        if let Some(&t) = self.tacit.get(&pc) {
+            return t;
+        }
+        let facts = self.said_since(pc, Self::ROOT, true).into_iter();
+        let facts: Vec<Term> = facts.filter(|&t| tells_of_calls(terms, t)).collect();
+        let t = terms.and(facts);
+        self.tacit.insert(pc, t);
         t
     }
 
@@ -276,9 +318,16 @@ impl PathConditions {
         let either = terms.or2(ca, cb);
         let pc = self.extend(terms, at, either).unwrap_or(at);
         let pc = self.known_to_both(terms, pc, a, b, top);
+        let pc = self.known_to_one(terms, pc, (a, ca), b, top);
+        let pc = self.known_to_one(terms, pc, (b, cb), a, top);
         let chooser = if terms.size(cb) < terms.size(ca) { terms.not(cb) } else { ca };
         (pc, chooser)
     }
+}
+
+/// Whether a fact is about how calls went, and short enough to be kept beside the path.
+fn tells_of_calls(terms: &Terms, t: Term) -> bool {
+    terms.size(t) <= MAX_FACT && terms.marks(t).intersects(FAILURE | OUTCOME | CUT | OPEN)
 }
 
 fn equality_with_constant(terms: &Terms, t: Term) -> Option<(Term, u64)> {
