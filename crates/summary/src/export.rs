@@ -48,6 +48,9 @@ impl Exec<'_> {
         if self.limit.is_some() {
             return Summary::opaque();
         }
+        if self.complains() {
+            return Summary::never_returns();
+        }
         self.forget_untold();
         if self.conditions_of_exits() <= MAX_CONDITIONS
             && let Some((state, value)) = self.joined_exits()

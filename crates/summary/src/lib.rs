@@ -10,6 +10,7 @@ mod audit;
 mod call;
 mod certain;
 mod cfg;
+mod complaint;
 mod context;
 mod decided;
 mod deciding;
