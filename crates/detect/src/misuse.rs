@@ -195,7 +195,7 @@ impl Search<'_, '_> {
 
     /// A call that releases something: that it is given again is a double release at most.
     fn releases(&self, inst: InstId) -> bool {
-        self.exec.frees.iter().any(|(i, _)| *i == inst)
+        self.exec.frees.iter().any(|f| f.inst == inst)
     }
 
     /// One question: can all of this hold?

@@ -6,7 +6,7 @@ use crate::describe::Describe;
 use leakproof_ir::{Callee, InstId, InstKind, SourceType};
 use leakproof_models::{Effect, Model, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
-use leakproof_summary::{BaseKind, Exec, Expr, Root, Slot, Summary};
+use leakproof_summary::{BaseKind, Exec, Expr, Free, Root, Slot, Summary};
 use serde::{Deserialize, Serialize};
 
 /// One observation: in `function`, the object made by the call at `alloc` was given to a releaser.
@@ -49,7 +49,7 @@ pub enum Given {
 /// The pairs of a function that was run.
 pub fn of(env: &Env<'_>, exec: &Exec<'_>) -> Vec<Pair> {
     let mut list = Vec::new();
-    for &(inst, base) in &exec.frees {
+    for &Free { inst, base, .. } in &exec.frees {
         let BaseKind::Heap(id) = exec.kind(base) else { continue };
         let Some(releaser) = releaser(env, exec, inst) else { continue };
         let describe = Describe::new(env.program);

@@ -34,3 +34,4 @@ pub use propagate::is_refuted;
 pub use seen::Seen;
 pub use term::*;
 pub use units::{Mark, Units};
+pub use value::{fold, holds};

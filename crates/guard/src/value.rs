@@ -607,7 +607,8 @@ fn decide(yes: bool, no: bool) -> Option<bool> {
     }
 }
 
-pub(crate) fn holds(cmp: Cmp, bits: u16, a: u64, b: u64) -> bool {
+/// Whether a comparison of two constants holds.
+pub fn holds(cmp: Cmp, bits: u16, a: u64, b: u64) -> bool {
     let (sa, sb) = (sign_extend(bits, a), sign_extend(bits, b));
     match cmp {
         Cmp::Eq => a == b,
@@ -618,7 +619,8 @@ pub(crate) fn holds(cmp: Cmp, bits: u16, a: u64, b: u64) -> bool {
     }
 }
 
-pub(crate) fn fold(op: Op, bits: u16, a: u64, b: u64) -> Option<u64> {
+/// What an operation on two constants gives; none where C leaves it open.
+pub fn fold(op: Op, bits: u16, a: u64, b: u64) -> Option<u64> {
     let (sa, sb) = (sign_extend(bits, a), sign_extend(bits, b));
     let in_range = b < u64::from(bits);
     Some(match op {

@@ -154,7 +154,7 @@ impl<'a> Encoder<'a> {
             }
             Node::Cmp { cmp, lhs, rhs } => Expr::Bool(self.comparison(*cmp, *lhs, *rhs)),
             // Products and quotients of two unknowns cost the solver more than they tell.
-            Node::Bin { op, lhs, rhs } if self.is_nonlinear(*op, *lhs, *rhs) => {
+            Node::Bin { op, lhs, rhs } if is_nonlinear(self.terms, *op, *lhs, *rhs) => {
                 Expr::Bits(BV::fresh_const("nonlinear", u32::from(self.terms.bits(t)).max(2)))
             }
             Node::Bin { op, lhs, rhs } => {
@@ -170,16 +170,6 @@ impl<'a> Encoder<'a> {
                 Expr::Bits(v)
             }
             Node::Tuple(_) => Expr::Bits(BV::from_u64(0, 64)),
-        }
-    }
-
-    fn is_nonlinear(&self, op: Op, lhs: Term, rhs: Term) -> bool {
-        match op {
-            Op::Mul => self.terms.as_int(lhs).is_none() && self.terms.as_int(rhs).is_none(),
-            Op::UDiv | Op::URem => !self.terms.as_int(rhs).is_some_and(u64::is_power_of_two),
-            Op::SDiv | Op::SRem => true,
-            Op::Shl | Op::LShr | Op::AShr => self.terms.as_int(rhs).is_none(),
-            _ => false,
         }
     }
 
@@ -246,5 +236,16 @@ fn binary(op: Op, a: &BV, b: &BV) -> BV {
         Op::Shl => a.bvshl(b),
         Op::LShr => a.bvlshr(b),
         Op::AShr => a.bvashr(b),
+    }
+}
+
+/// Whether an operation on unknowns is an unknown itself.
+pub fn is_nonlinear(terms: &Terms, op: Op, lhs: Term, rhs: Term) -> bool {
+    match op {
+        Op::Mul => terms.as_int(lhs).is_none() && terms.as_int(rhs).is_none(),
+        Op::UDiv | Op::URem => !terms.as_int(rhs).is_some_and(u64::is_power_of_two),
+        Op::SDiv | Op::SRem => true,
+        Op::Shl | Op::LShr | Op::AShr => terms.as_int(rhs).is_none(),
+        _ => false,
     }
 }

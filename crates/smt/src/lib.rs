@@ -7,6 +7,7 @@
 //! as far as Z3.
 
 mod encode;
+mod guess;
 mod order;
 mod session;
 mod skeleton;

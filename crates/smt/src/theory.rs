@@ -5,8 +5,9 @@
 
 use crate::Limits;
 use crate::encode::Encoder;
+use crate::guess::{Reader, guess};
 use leakproof_guard::{Assignment, BaseInfo, Node, Term, Terms, for_each_child};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use z3::ast::Bool;
 use z3::{Params, SatResult, Solver};
 
@@ -20,18 +21,63 @@ pub enum Verdict {
 /// What is given about the truth of conditions.
 pub type Truth<'t> = &'t dyn Fn(Term) -> bool;
 
+/// Comparisons that share no unknown have nothing to say about each other: each group is a question of its own, and
+/// what is asked of the solver is small. Most groups have an answer that is easily guessed.
 pub fn check(terms: &Terms, atoms: &[(Term, bool)], truth: Truth<'_>, limits: Limits) -> Verdict {
-    let atoms: Vec<(Term, bool)> =
-        atoms.iter().copied().filter(|(t, _)| !matches!(terms.node(*t), Node::Sym(_))).collect();
-    if atoms.is_empty() {
-        return Verdict::Consistent(Assignment::default());
+    let reader = Reader { terms, truth };
+    let atoms = atoms.iter().copied().filter(|(t, _)| !matches!(terms.node(*t), Node::Sym(_)));
+    let (mut values, mut is_known) = (Assignment::default(), true);
+    for group in groups(reader, atoms) {
+        let found = match guess(reader, &group) {
+            Some(found) => Verdict::Consistent(found),
+            None => solve(reader, &group, limits),
+        };
+        match found {
+            Verdict::Consistent(found) => {
+                values.syms.extend(found.syms);
+                values.anys.extend(found.anys);
+            }
+            Verdict::Inconsistent(core) => return Verdict::Inconsistent(core),
+            Verdict::Unknown => is_known = false,
+        }
     }
+    if is_known { Verdict::Consistent(values) } else { Verdict::Unknown }
+}
+
+/// The atoms, together where they share an unknown.
+fn groups(reader: Reader<'_>, atoms: impl Iterator<Item = (Term, bool)>) -> Vec<Vec<(Term, bool)>> {
+    let mut groups: Vec<Vec<(Term, bool)>> = Vec::new();
+    let mut group_of: FxHashMap<Term, usize> = FxHashMap::default();
+    for atom in atoms {
+        let unknowns = reader.unknowns_in(atom.0);
+        let mut met: Vec<usize> =
+            unknowns.iter().filter_map(|u| group_of.get(u).copied()).collect();
+        met.sort_unstable();
+        met.dedup();
+        let home = met.first().copied().unwrap_or(groups.len());
+        if home == groups.len() {
+            groups.push(Vec::new());
+        }
+        for &other in met.iter().skip(1) {
+            let moved = std::mem::take(&mut groups[other]);
+            groups[home].extend(moved);
+            group_of.values_mut().filter(|g| **g == other).for_each(|g| *g = home);
+        }
+        groups[home].push(atom);
+        group_of.extend(unknowns.into_iter().map(|u| (u, home)));
+    }
+    groups.retain(|g| !g.is_empty());
+    groups
+}
+
+/// What Z3 says.
+fn solve(reader: Reader<'_>, atoms: &[(Term, bool)], limits: Limits) -> Verdict {
     let solver = Solver::new();
     let mut params = Params::new();
     params.set_u32("timeout", limits.milliseconds);
     params.set_u32("rlimit", limits.resources);
     solver.set_params(&params);
-    let mut encoder = Encoder::new(terms, truth);
+    let mut encoder = Encoder::new(reader.terms, reader.truth);
     let mut trackers = Vec::new();
     for (i, &(atom, holds)) in atoms.iter().enumerate() {
         let goal = encoder.boolean(atom);
@@ -50,7 +96,7 @@ pub fn check(terms: &Terms, atoms: &[(Term, bool)], truth: Truth<'_>, limits: Li
         },
         SatResult::Unsat => {
             let core = solver.get_unsat_core();
-            let used = trackers.iter().zip(&atoms).filter(|(t, _)| core.contains(t));
+            let used = trackers.iter().zip(atoms).filter(|(t, _)| core.contains(t));
             Verdict::Inconsistent(used.map(|(_, atom)| *atom).collect())
         }
     }

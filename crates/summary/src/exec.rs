@@ -109,6 +109,15 @@ pub struct Stored {
     pub to: Term,
 }
 
+/// A call or free instruction released a base.
+#[derive(Clone, Copy)]
+pub struct Free {
+    pub inst: InstId,
+    pub base: Base,
+    /// How many instructions had been executed: another turn of a loop has another number.
+    pub(crate) step: u64,
+}
+
 /// An object that came in through a cell and was resized.
 #[derive(Clone, Copy)]
 pub struct Resized {
@@ -155,8 +164,8 @@ pub struct Exec<'a> {
     pub exits: Vec<Exit>,
     /// Where each cell was first written, and so lost what callers had there.
     pub written_at: FxHashMap<Cell, Place>,
-    /// (call or free instruction, base it released): a loop's second turn shows recursion.
-    pub frees: Vec<(InstId, Base)>,
+    /// What was released, by which call: a loop's second turn shows recursion.
+    pub frees: Vec<Free>,
     /// Objects of others that were given to a resizing function: theirs to keep if it fails.
     pub resized: Vec<Resized>,
     /// Objects that were released as elements of an array.

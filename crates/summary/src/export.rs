@@ -4,13 +4,13 @@
 //! that reach the caller. Cells behind anything else make what they hold escape. What grows too
 //! large becomes private symbols; no action is dropped.
 
-use crate::exec::Exec;
+use crate::exec::{Exec, Free};
 use crate::marks::OTHERS;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
 use leakproof_guard::{Base, Cmp, Node, Seen, Sym, SymInfo, Term, Terms, is_contradiction};
-use leakproof_ir::Loc;
+use leakproof_ir::{InstId, Loc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Access paths with more dereferences than this have no name.
@@ -32,7 +32,7 @@ const BY_OUTCOME: Sizes = Sizes { cells: 40, value: 1000 };
 /// Of a pointer whose conditions are too large, this many alternatives are told.
 const MAX_ALTERNATIVES: usize = 24;
 /// Objects of others whose release callers are told of.
-const MAX_FATES: usize = 60;
+const MAX_FATES: usize = 24;
 /// Objects of others of which callers are told that their contents are unknown.
 const MAX_FORGOTTEN: usize = 40;
 /// Plain numbers are told to callers this many dereferences away, and so many per object.
@@ -262,13 +262,23 @@ impl Exec<'_> {
     /// same loop or through recursion, goes on to the end of the list. A function that looks for
     /// one object and releases that does not.
     fn note_stars(&mut self, state: &mut State) {
-        let frees = self.frees.clone();
-        for &(inst, base) in &frees {
+        let mut steps: FxHashMap<(InstId, Base), FxHashSet<u64>> = FxHashMap::default();
+        for free in &self.frees {
+            steps.entry((free.inst, free.base)).or_default().insert(free.step);
+        }
+        let released: FxHashSet<Base> = self.frees.iter().map(|f| f.base).collect();
+        let mut stars: FxHashSet<(Base, i64)> = FxHashSet::default();
+        for i in 0..self.frees.len() {
+            let Free { inst, base, step } = self.frees[i];
             let Some((owner, offset)) = self.owner_of(base) else { continue };
-            let same = frees.iter().any(|&(i, b)| b == owner && i == inst);
-            let recursive =
-                self.recursive_frees.contains(&base) && frees.iter().any(|&(_, b)| b == owner);
-            if (same || recursive) && self.may_both_be_released(state, owner, base) {
+            let others = steps.get(&(inst, owner));
+            let again = others.is_some_and(|s| s.iter().any(|&s| s != step));
+            let recursive = self.recursive_frees.contains(&base) && released.contains(&owner);
+            let is_star = again || recursive;
+            if is_star
+                && stars.insert((owner, offset))
+                && self.may_both_be_released(state, owner, base)
+            {
                 state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
             }
         }

@@ -363,7 +363,7 @@ impl Exec<'_> {
                 let value = self.if_reached(effect.root, import, state, value);
                 self.free(state, pointer, value, call.inst, at);
                 self.set_origin(logged, effect.at);
-                let released = self.frees[from..].iter().map(|(_, base)| (*base, import.callee));
+                let released = self.frees[from..].iter().map(|f| (f.base, import.callee));
                 self.released_by.extend(released);
                 if recursive {
                     self.mark_recursive(from);
@@ -482,7 +482,7 @@ impl Exec<'_> {
     /// Releases through a recursive call count as a second turn of the function's own release.
     fn mark_recursive(&mut self, from: usize) {
         for i in from..self.frees.len() {
-            let base = self.frees[i].1;
+            let base = self.frees[i].base;
             self.recursive_frees.insert(base);
         }
     }

@@ -43,7 +43,7 @@ mod way;
 pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};
 pub use exec::{
-    Drop, DropKind, Exec, Exit, Inlining, Limit, Note, NoteKind, Resized, Stored, Visit,
+    Drop, DropKind, Exec, Exit, Free, Inlining, Limit, Note, NoteKind, Resized, Stored, Visit,
 };
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};

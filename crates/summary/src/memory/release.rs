@@ -1,7 +1,7 @@
 //! Release and escape: who may still have to release an object.
 
 use super::Leaves;
-use crate::exec::{DropKind, Exec};
+use crate::exec::{DropKind, Exec, Free};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
 use leakproof_guard::{Base, Node, Seen, Term, Terms};
@@ -85,7 +85,7 @@ impl Exec<'_> {
         let freed = self.terms.or2(old, when);
         state.mem.insert((base, Slot::Freed), freed);
         self.written_at.insert((base, Slot::Freed), at);
-        self.frees.push((inst, base));
+        self.frees.push(Free { inst, base, step: self.steps });
         let inner: Vec<(Slot, Term)> = state.contents_of(base).collect();
         let alive = self.terms.not(old);
         let now = self.terms.and2(when, alive);
