@@ -97,17 +97,30 @@ impl Exec<'_> {
     /// Who goes on after an access through a pointer knows that it is not null, and where a failed call would
     /// have left it null, that it did not fail. Whether anybody goes on at all.
     fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
-        let ptr = match *kind {
-            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => ptr,
+        let (accessed, address_only) = match *kind {
+            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => (vec![ptr], false),
+            InstKind::MemCopy { dst, src, .. } => (vec![dst, src], false),
+            InstKind::MemSet { dst, .. } => (vec![dst], false),
             // A member of nothing has no address.
-            InstKind::Offset { base, ty: Some(_), .. } => base,
+            InstKind::Offset { base, ty: Some(_), .. } => (vec![base], true),
             _ => return true,
         };
-        let pointer = self.value(state, ptr);
+        accessed.into_iter().all(|ptr| {
+            let pointer = self.value(state, ptr);
+            self.survives_use(pointer, !address_only, state)
+        })
+    }
+
+    /// Who goes on after a pointer was used has one. Whether anybody goes on at all.
+    pub(crate) fn survives_use(
+        &mut self,
+        pointer: Term,
+        is_access: bool,
+        state: &mut State,
+    ) -> bool {
         if self.audit.is_some() {
             return true;
         }
-        let is_access = !matches!(kind, InstKind::Offset { .. });
         let is_choice = match *self.terms.node(pointer) {
             Node::Sym(_) => false,
             Node::Ite { .. } if self.terms.width(pointer) < MAX_CHOICES => true,

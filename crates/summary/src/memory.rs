@@ -199,6 +199,7 @@ impl Exec<'_> {
     fn number_among(&mut self, state: &State, cell: Cell, all: Term, pointer: Term) -> Term {
         let bits = self.terms.bits(all);
         let before = self.initial(state, cell.0, cell.1, bits);
+        let before = self.pruned(state, before);
         let own = matches!(self.kind(cell.0), BaseKind::Heap(_) | BaseKind::Slot(_));
         match *self.terms.node(before) {
             Node::Sym(like) if own => self.number_at(all, pointer, like),

@@ -80,12 +80,21 @@ fn removal_from(summary: &Summary, held: Ref, root: Root, slot: Slot) -> Option<
     if summary.effects.iter().any(|e| is_replaced(e) || is_gone(e)) {
         return Some(Removal::FromPlace);
     }
-    let Root::Pointee(array) = root else { return None };
-    let Expr::Init { root: owner, .. } = summary.pool[array.0 as usize] else { return None };
+    let owner = owner_of_array(summary, root, slot)?;
     let counts_down = |e: &Effect| {
         e.root == owner && summary.alternatives(e.value).into_iter().any(|r| is_less(summary, r))
     };
     summary.effects.iter().any(counts_down).then_some(Removal::FromArray)
+}
+
+/// The struct that has an array, in itself or behind a pointer.
+fn owner_of_array(summary: &Summary, root: Root, slot: Slot) -> Option<Root> {
+    let Root::Pointee(array) = root else { return None };
+    match (&summary.pool[array.0 as usize], slot) {
+        (Expr::Init { root: owner, .. }, _) => Some(*owner),
+        (Expr::Arg { .. }, Slot::Every(_)) => Some(root),
+        _ => None,
+    }
 }
 
 /// Whether a value is neither `held` nor a pointer into it: who moves on within a text takes nothing out.

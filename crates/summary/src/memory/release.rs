@@ -41,11 +41,16 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
-            if element || leaf.any {
+            if (element || leaf.any) && !self.was_taken_out(released) {
                 self.element_frees.push(released);
             }
             self.free_base(state, released, when, inst, at);
         }
+    }
+
+    /// Whether something is no element any more: a call took it out of where it was.
+    fn was_taken_out(&self, base: Base) -> bool {
+        matches!(self.kind(base), BaseKind::Heap(id) if self.is_handed_over(id))
     }
 
     /// Whether a pointer is what some element of an array held, or what that led to.
