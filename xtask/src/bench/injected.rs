@@ -1,4 +1,4 @@
-//! `cargo xtask bench injected|fresh|unseen|mixed|tools|later FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
+//! `cargo xtask bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
 //!
 //! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed` and those after it, the folder with the
 //! trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
@@ -58,6 +58,12 @@ pub const LATER: Sample = Sample {
     list: include_str!("injected/later.txt"),
     page: "later.md",
     title: "# Injected leaks in programs of four more packages\n\nMade by `cargo xtask bench later FOLDER`",
+};
+
+pub const LAST: Sample = Sample {
+    list: include_str!("injected/last.txt"),
+    page: "last.md",
+    title: "# Injected leaks in other programs of these packages\n\nMade by `cargo xtask bench last FOLDER`",
 };
 
 struct Injection {
