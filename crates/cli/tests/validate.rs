@@ -253,7 +253,12 @@ fn reports_of_gcc_cppcheck_and_infer() {
         {"filename": "a.c", "line_number": 4, "description": "allocated by `malloc` here"},
         {"filename": "a.c", "line_number": 7, "description": "Taking true branch"}]}]);
     sandbox.write("infer.json", infer.to_string());
-    for file in ["gcc.sarif", "cppcheck.sarif", "infer.json"] {
+    sandbox.write(
+        "cppcheck.xml",
+        "<?xml version=\"1.0\"?><results version=\"2\"><errors><error id=\"memleak\" \
+         msg=\"Memory leak: p\"><location file=\"a.c\" line=\"8\"/></error></errors></results>",
+    );
+    for file in ["gcc.sarif", "cppcheck.sarif", "cppcheck.xml", "infer.json"] {
         assert_must_leak(&sandbox.run(["validate", "a.c", "--from", file]));
     }
     let of_id = |id| sandbox.run(["validate", "a.c", "--from", "gcc.sarif", "--id", id]);
