@@ -151,6 +151,15 @@ fn senseless_warnings_are_rejected_one_by_one() {
 }
 
 #[test]
+fn the_branch_that_stopped_the_search_is_named() {
+    let args = ["validate", "a.c", "--no-faults", "--budget", "10", "--warning"];
+    let run = sandbox().run([&args[..], &["alloc=a.c:4,leak=a.c:6"]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.starts_with("MAY-LEAK"), "{}", run.stdout);
+    assert!(run.stdout.contains("a.c:5 to line 6\n"), "{}", run.stdout);
+}
+
+#[test]
 fn what_does_not_link_is_named() {
     let sandbox = Sandbox::new();
     sandbox
