@@ -7,6 +7,7 @@
 use crate::candidates::{Candidate, Change, Goals, candidates};
 use crate::clock::Clock;
 use crate::error::ValidateError;
+use crate::extension::Extensions;
 use crate::feasibility::Feasibility;
 use crate::guess::guess;
 use crate::input::Input;
@@ -15,6 +16,7 @@ use crate::map::{Block, ProgramMap};
 use crate::missing::Missing;
 use crate::relevance::{Fact, Facts};
 use crate::run::Runner;
+use crate::seeds::option_lines;
 use crate::target::{PathElement, Target, first_line};
 use crate::trace::{Fate, Trace};
 use crate::verdict::{Cause, Outcome, Qualifier, SearchStats};
@@ -94,6 +96,7 @@ pub struct Search<'a> {
     again: Vec<Input>,
     /// Guesses that take turns with what the runs suggest.
     later: VecDeque<Input>,
+    extensions: Extensions,
     missing: Missing,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
@@ -144,6 +147,11 @@ impl<'a> Search<'a> {
             first: VecDeque::new(),
             again: Vec::new(),
             later: VecDeque::new(),
+            extensions: if options.harness {
+                Extensions::default()
+            } else {
+                Extensions::new(option_lines(map))
+            },
             missing: Missing::default(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
@@ -203,9 +211,9 @@ impl<'a> Search<'a> {
                 self.execute(input, false)?;
                 continue;
             }
-            let guess = self.later.pop_front();
-            let is_last = guess.is_none();
-            if let Some(input) = guess {
+            let guesses = [self.later.pop_front(), self.extensions.next_input()];
+            let is_last = guesses.iter().all(Option::is_none);
+            for input in guesses.into_iter().flatten() {
                 self.execute(input, false)?;
             }
             match self.pop() {
@@ -304,6 +312,9 @@ impl<'a> Search<'a> {
                 self.last_news = self.stats.runs;
                 has_news = true;
             }
+        }
+        if let Some(rank) = list.iter().map(|c| c.rank).min().filter(|_| has_news) {
+            self.extensions.offer(&input, rank);
         }
         let folder = self.runner.work_folder();
         self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
