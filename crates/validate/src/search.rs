@@ -634,7 +634,9 @@ impl<'a> Search<'a> {
     fn nearest_branch(&self) -> Option<String> {
         let is_path = !self.target.path.is_empty();
         let goal = if is_path { self.best_progress } else { usize::from(self.allocated) };
+        let file = |id| Some(self.map.file(self.map.branch_block(id)?, self.map.branch(id)?.at));
         let known = self.sides_not_taken().filter_map(|(id, side)| {
+            file(id).filter(|f| self.runner.is_of_user(f))?;
             let to = self.map.successor(id, side)?;
             Some((self.goals.distance(goal, to)?, id, side))
         });

@@ -1,5 +1,5 @@
 // verdict: MUST-LEAK
-// A command word with a number, real numbers to read, and two options that nothing but their effect together tells apart.
+// A command word with a number behind an option, and real numbers to read.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,10 @@ static const struct command commands[] = {{"mean", 1}, {"spread", 2}, {NULL, 0}}
 
 int main(int argc, char **argv)
 {
-    int option, sorted = 0, full = 0, number = 0;
-    while ((option = getopt(argc, argv, "fsq")) != -1) {
+    int option, full = 0, number = 0;
+    while ((option = getopt(argc, argv, "fq")) != -1) {
         if (option == '?')
             return 2;
-        sorted |= option == 's';
         full |= option == 'f';
     }
     if (optind + 2 != argc || atoi(argv[optind + 1]) < 1)
@@ -33,7 +32,7 @@ int main(int argc, char **argv)
     char *p = malloc(16); // @alloc
     if (!p)
         return 1;
-    if (number == 2 && sorted && full && sum > 0.5)
+    if (number == 2 && full && sum > 0.5)
         return 0; // @leak
     free(p);
     return 0;
