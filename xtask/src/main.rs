@@ -8,6 +8,8 @@
 //!     cargo xtask bench unseen FOLDER [PROGRAM...]    docs/benchmarks/unseen.md: and others again
 //!     cargo xtask bench mixed FOLDER [PROGRAM...]     docs/benchmarks/mixed.md: of several packages
 //!     cargo xtask bench tools FOLDER [PROGRAM...]     docs/benchmarks/tools.md: of six more
+//!     cargo xtask bench later FOLDER [PROGRAM...]     docs/benchmarks/later.md: of four more
+//!     cargo xtask bench last FOLDER [PROGRAM...]      docs/benchmarks/last.md: of other programs of these
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
@@ -41,6 +43,12 @@ fn main() -> Result<()> {
         ["bench", "tools", folder, programs @ ..] => {
             bench::injected::run(&bench::injected::TOOLS, folder, programs)
         }
+        ["bench", "later", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::LATER, folder, programs)
+        }
+        ["bench", "last", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::LAST, folder, programs)
+        }
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
@@ -51,7 +59,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected|fresh|unseen|mixed|tools FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
+             bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
              fixtures [-v] [FILTER])"
         ),

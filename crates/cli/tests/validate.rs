@@ -136,7 +136,7 @@ fn senseless_warnings_are_rejected_one_by_one() {
         "a.c:5: no allocation call on this line; the nearest is line 4",
         "a.c:800: no code on this line; the nearest is line 24",
         "a.c:8: no branch on this line; the nearest is line 7",
-        "gone.c",
+        "gone.c:4: no function of the project has code on this line; is a.c meant?",
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
@@ -148,6 +148,15 @@ fn senseless_warnings_are_rejected_one_by_one() {
     let run = sandbox.run(["replay", "."]);
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("no witness"), "{}", run.stderr);
+}
+
+#[test]
+fn the_branch_that_stopped_the_search_is_named() {
+    let args = ["validate", "a.c", "--no-faults", "--budget", "10", "--warning"];
+    let run = sandbox().run([&args[..], &["alloc=a.c:4,leak=a.c:6"]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.starts_with("MAY-LEAK"), "{}", run.stdout);
+    assert!(run.stdout.contains("a.c:5 to line 6\n"), "{}", run.stdout);
 }
 
 #[test]
@@ -253,7 +262,12 @@ fn reports_of_gcc_cppcheck_and_infer() {
         {"filename": "a.c", "line_number": 4, "description": "allocated by `malloc` here"},
         {"filename": "a.c", "line_number": 7, "description": "Taking true branch"}]}]);
     sandbox.write("infer.json", infer.to_string());
-    for file in ["gcc.sarif", "cppcheck.sarif", "infer.json"] {
+    sandbox.write(
+        "cppcheck.xml",
+        "<?xml version=\"1.0\"?><results version=\"2\"><errors><error id=\"memleak\" \
+         msg=\"Memory leak: p\"><location file=\"a.c\" line=\"8\"/></error></errors></results>",
+    );
+    for file in ["gcc.sarif", "cppcheck.sarif", "cppcheck.xml", "infer.json"] {
         assert_must_leak(&sandbox.run(["validate", "a.c", "--from", file]));
     }
     let of_id = |id| sandbox.run(["validate", "a.c", "--from", "gcc.sarif", "--id", id]);

@@ -5,13 +5,13 @@
 use crate::builder::Builder;
 use crate::llvm::{Block, Module, Value};
 use crate::survey::Survey;
-use leakproof_rt::map::WatchedLine;
+use leakproof_rt::map::{BlockMap, WatchedLine};
 use std::collections::{BTreeMap, HashSet};
 
 /// What stays to be done when branches are instrumented.
 #[derive(Default)]
 pub struct Marks {
-    /// Branches on watched lines: told about even when their condition is not symbolic.
+    /// Branches on watched lines and right before them: told about even when their condition is not symbolic.
     pub branches: HashSet<Value>,
 }
 
@@ -32,10 +32,16 @@ pub fn place(module: Module, survey: &Survey, watch: &[WatchedLine]) -> Marks {
         .collect();
     for (function, drawn) in functions.iter().zip(&survey.map.functions) {
         let mut marked = false;
+        let is_watched =
+            |map: &BlockMap| map.lines.iter().any(|l| lines.contains_key(&(l.file, l.line)));
         for (block, map) in function.blocks().into_iter().zip(&drawn.blocks) {
-            if map.lines.iter().any(|l| lines.contains_key(&(l.file, l.line))) {
+            if is_watched(map) {
                 mark_block(&mut builder, survey, block, &lines, &mut marks);
                 marked = true;
+            }
+            let next = map.successors.iter().filter_map(|n| drawn.blocks.get(*n as usize));
+            if map.branch.is_some() && next.into_iter().any(is_watched) {
+                marks.branches.extend(block.terminator());
             }
         }
         if marked {

@@ -7,6 +7,7 @@
 use crate::error::ValidateError;
 use crate::map::ProgramMap;
 use crate::source::{Program, SourceUnit};
+use crate::witness::telling_line;
 use leakproof_frontend::cancel::Running;
 use leakproof_frontend::clang::{Clang, find_program};
 use leakproof_frontend::{CompileFailure, Compiler, SourceKind, Unit};
@@ -256,12 +257,8 @@ fn run(command: &mut Command) -> Result<(), String> {
     if status.success() {
         return Ok(());
     }
-    let text = String::from_utf8_lossy(&text);
-    let telling = ["undefined reference", "cannot find", "multiple definition", "error"];
-    let line = telling.iter().find_map(|t| text.lines().find(|l| l.contains(t)));
-    Err(line
-        .or_else(|| text.lines().next())
-        .unwrap_or("it failed without a message")
-        .trim()
-        .to_owned())
+    match telling_line(&String::from_utf8_lossy(&text)) {
+        line if line.is_empty() => Err("it failed without a message".to_owned()),
+        line => Err(line),
+    }
 }

@@ -41,7 +41,7 @@ impl Goals {
     }
 
     /// Steps from `block` to goal `number`; `None` when it cannot be reached.
-    fn distance(&self, number: usize, block: Block) -> Option<u32> {
+    pub fn distance(&self, number: usize, block: Block) -> Option<u32> {
         self.distances[number][block as usize]
     }
 }

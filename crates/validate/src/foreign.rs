@@ -1,5 +1,5 @@
-//! Warnings of other tools: SARIF 2.1.0 (Clang's analyzer, gcc, Cppcheck, Infer), and the JSON of gcc and
-//! of Infer.
+//! Warnings of other tools: SARIF 2.1.0 (Clang's analyzer, gcc, Cppcheck, Infer), the JSON of gcc and
+//! of Infer, and the XML of Cppcheck (before 2.16 it has no other form).
 //!
 //! A result is a leak warning when its rule or message says so. The allocation is the step of its code
 //! flow that says "allocated", the branches those that say which branch is taken, the leak point the
@@ -15,7 +15,9 @@ use thiserror::Error;
 pub enum ForeignError {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("neither SARIF nor a report of gcc or Infer")]
+    #[error("not XML: {0}")]
+    NotXml(String),
+    #[error("neither SARIF nor a report of gcc, Infer or Cppcheck")]
     UnknownShape,
 }
 
@@ -37,6 +39,9 @@ pub struct Unplaced {
 
 /// Reads a report.
 pub fn read(text: &[u8]) -> Result<Foreign, ForeignError> {
+    if let Some(xml) = std::str::from_utf8(text).ok().filter(|t| t.trim_start().starts_with('<')) {
+        return read_cppcheck(xml);
+    }
     let value: Value =
         serde_json::from_slice(text).map_err(|e| ForeignError::NotJson(e.to_string()))?;
     let mut foreign = Foreign::default();
@@ -52,6 +57,31 @@ pub fn read(text: &[u8]) -> Result<Foreign, ForeignError> {
         return Err(ForeignError::UnknownShape);
     }
     Ok(foreign)
+}
+
+/// `cppcheck --xml`. Of several places the first is the leak, as in its messages.
+fn read_cppcheck(text: &str) -> Result<Foreign, ForeignError> {
+    let document =
+        roxmltree::Document::parse(text).map_err(|e| ForeignError::NotXml(e.to_string()))?;
+    if !document.root_element().has_tag_name("results") {
+        return Err(ForeignError::UnknownShape);
+    }
+    let mut foreign = Foreign::default();
+    for error in document.descendants().filter(|n| n.has_tag_name("error")) {
+        let said = |name: &str| error.attribute(name).unwrap_or("");
+        if [said("id"), said("msg")].iter().any(|t| says_leak(t)) {
+            let place = error.children().find(|n| n.has_tag_name("location"));
+            let leak = place.and_then(|at| cppcheck_spot(&at));
+            let variable = variable_of(said("msg"));
+            foreign.add(Found { leak, variable, ..Found::default() });
+        }
+    }
+    Ok(foreign)
+}
+
+fn cppcheck_spot(at: &roxmltree::Node<'_, '_>) -> Option<Spot> {
+    let line = at.attribute("line")?.parse().ok().filter(|line| *line > 0)?;
+    Some(Spot { file: at.attribute("file")?.into(), line, ..Spot::default() })
 }
 
 impl Foreign {
@@ -101,8 +131,12 @@ fn is_leak(result: &Value) -> bool {
         text(result, &["option"]),
         text(result, &["message", "text"]),
     ];
-    let said = said.map(str::to_ascii_lowercase);
-    said.iter().any(|t| t.contains("leak") || t.contains("unix.malloc"))
+    said.iter().any(|t| says_leak(t))
+}
+
+fn says_leak(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    text.contains("leak") || text.contains("unix.malloc")
 }
 
 /// The variable that a message names: quoted, or after a colon as Cppcheck does.
@@ -219,8 +253,8 @@ fn gcc_result(result: &Value) -> Found {
 }
 
 fn infer_result(result: &Value) -> Found {
-    let variable = variable_of(text(result, &["qualifier"]));
-    let mut found = Found { variable, ..Found::default() };
+    let message = text(result, &["qualifier"]);
+    let mut found = Found { variable: variable_of(message), ..Found::default() };
     found.leak = spot(result, "file", "line");
     let steps = result.get("bug_trace").and_then(Value::as_array).cloned().unwrap_or_default();
     for step in steps {
@@ -233,7 +267,18 @@ fn infer_result(result: &Value) -> Found {
             learn(&mut found, said, at);
         }
     }
+    // Older versions say it in the message only.
+    if let (None, Some(leak)) = (&found.allocation, &found.leak) {
+        found.allocation = allocated_on(message).map(|line| Spot { line, ..leak.clone() });
+    }
     found
+}
+
+/// The line in "allocated by call to `malloc()` at line 7, column 3 is not reachable".
+fn allocated_on(message: &str) -> Option<u32> {
+    let (_, rest) = message.split_once("allocated")?;
+    let (_, rest) = rest.split_once(" line ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -265,6 +310,29 @@ mod tests {
         let foreign = read(text.as_bytes()).unwrap();
         assert_eq!(foreign.warnings[0].allocation[0].line, 4);
         assert_eq!(foreign.warnings[0].branches[0].direction, Direction::Condition(false));
+    }
+
+    #[test]
+    fn infer_that_names_the_allocation_in_its_message() {
+        let text = r#"[{"bug_type":"MEMORY_LEAK","file":"a.c","line":9,"qualifier":
+            "memory dynamically allocated to `p` by call to `malloc()` at line 4, column 15 is not reachable after line 9, column 3",
+            "bug_trace":[{"filename":"a.c","line_number":3,"description":"start of procedure f()"}]}]"#;
+        let foreign = read(text.as_bytes()).unwrap();
+        assert_eq!(foreign.warnings[0].allocation[0].line, 4);
+    }
+
+    #[test]
+    fn cppcheck() {
+        let text = r#"<?xml version="1.0" encoding="UTF-8"?><results version="2"><cppcheck version="2.10"/><errors>
+            <error id="memleak" severity="error" msg="Memory leak: p"><location file="a.c" line="12" column="9"/><symbol>p</symbol></error>
+            <error id="nullPointer" severity="error" msg="Null pointer dereference: q"><location file="a.c" line="3"/></error>
+            <error id="resourceLeak" severity="error" msg="Resource leak: f"/></errors></results>"#;
+        let foreign = read(text.as_bytes()).unwrap();
+        let [leak] = foreign.unplaced.as_slice() else { panic!("{foreign:?}") };
+        assert_eq!((leak.leak.line, leak.variable.as_str()), (12, "p"));
+        assert_eq!(foreign.notes, ["a leak result without a place"]);
+        assert!(matches!(read(b"<html/>"), Err(ForeignError::UnknownShape)));
+        assert!(matches!(read(b"<results>"), Err(ForeignError::NotXml(_))));
     }
 
     #[test]

@@ -8,10 +8,10 @@
 mod arguments;
 mod graph;
 
-use crate::warning::Warning;
+use crate::warning::{Spot, Warning};
 use graph::CallGraph;
 use leakproof_ir::Module;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use thiserror::Error;
 
 /// A function called from a `main` of ours.
@@ -25,8 +25,8 @@ pub struct Harness {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum HarnessError {
-    #[error("{0}: no function of the project has code on this line")]
-    NoFunction(String),
+    #[error("{place}: no function of the project has code on this line{hint}")]
+    NoFunction { place: String, hint: String },
     #[error("no function calls both {0} and {1}")]
     NoCommonCaller(String, String),
     #[error("`{0}` cannot be called by a harness: {1}")]
@@ -41,14 +41,14 @@ pub fn choose_function(
     warning: &Warning,
 ) -> Result<(usize, String), HarnessError> {
     let graph = CallGraph::new(modules, root);
-    let place = |file: &PathBuf, line| format!("{}:{line}", file.display());
-    let leak = graph
-        .function_at(&warning.leak.file, warning.leak.line)
-        .ok_or_else(|| HarnessError::NoFunction(place(&warning.leak.file, warning.leak.line)))?;
-    let first = warning.allocation.first().unwrap_or(&warning.leak);
-    let allocation = graph
-        .function_at(&first.file, first.line)
-        .ok_or_else(|| HarnessError::NoFunction(place(&first.file, first.line)))?;
+    let function = |spot: &Spot| {
+        graph.function_at(&spot.file, spot.line).ok_or_else(|| HarnessError::NoFunction {
+            place: format!("{}:{}", spot.file.display(), spot.line),
+            hint: graph.hint(&spot.file, spot.line),
+        })
+    };
+    let leak = function(&warning.leak)?;
+    let allocation = function(warning.allocation.first().unwrap_or(&warning.leak))?;
     let common = graph.nearest_with(&[leak, allocation]).ok_or_else(|| {
         HarnessError::NoCommonCaller(graph.name(leak).into(), graph.name(allocation).into())
     })?;

@@ -66,6 +66,13 @@ impl Input {
         self
     }
 
+    /// This input with more words at the beginning of its command line.
+    pub fn with_option(&self, words: &[String]) -> Self {
+        let words = words.iter().map(|w| w.as_bytes().to_vec());
+        let arguments: Vec<Vec<u8>> = words.chain(self.command_line().iter().cloned()).collect();
+        Self { argc: arguments.len() as u32 + 1, arguments, ..self.clone() }
+    }
+
     /// What the program finds in its folder.
     pub fn entries(&self) -> Vec<String> {
         let named = self.files.keys().chain(&self.folders).chain(self.links.keys());

@@ -12,6 +12,7 @@ mod clock;
 mod config;
 mod confirmation;
 mod error;
+mod extension;
 mod feasibility;
 mod foreign;
 mod formats;

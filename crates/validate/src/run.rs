@@ -95,6 +95,11 @@ impl Runner {
         })
     }
 
+    /// Whether a source file is the user's: ours lie beside the program that is made of them.
+    pub fn is_of_user(&self, source: &str) -> bool {
+        self.executable.parent().is_none_or(|ours| !Path::new(source).starts_with(ours))
+    }
+
     /// The folder that programs run in.
     pub fn work_folder(&self) -> PathBuf {
         self.folder.path().join("work")

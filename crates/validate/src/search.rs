@@ -7,15 +7,17 @@
 use crate::candidates::{Candidate, Change, Goals, candidates};
 use crate::clock::Clock;
 use crate::error::ValidateError;
+use crate::extension::Extensions;
 use crate::feasibility::Feasibility;
 use crate::guess::guess;
 use crate::input::Input;
 use crate::leaks::{Confirmation, Leak, Leaks};
-use crate::map::ProgramMap;
+use crate::map::{Block, ProgramMap};
 use crate::missing::Missing;
 use crate::relevance::{Fact, Facts};
 use crate::run::Runner;
-use crate::target::{PathElement, Target};
+use crate::seeds::option_lines;
+use crate::target::{PathElement, Target, first_line};
 use crate::trace::{Fate, Trace};
 use crate::verdict::{Cause, Outcome, Qualifier, SearchStats};
 use leakproof_findings::Verdict;
@@ -94,6 +96,7 @@ pub struct Search<'a> {
     again: Vec<Input>,
     /// Guesses that take turns with what the runs suggest.
     later: VecDeque<Input>,
+    extensions: Extensions,
     missing: Missing,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
@@ -144,6 +147,11 @@ impl<'a> Search<'a> {
             first: VecDeque::new(),
             again: Vec::new(),
             later: VecDeque::new(),
+            extensions: if options.harness {
+                Extensions::default()
+            } else {
+                Extensions::new(option_lines(map))
+            },
             missing: Missing::default(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
@@ -203,9 +211,9 @@ impl<'a> Search<'a> {
                 self.execute(input, false)?;
                 continue;
             }
-            let guess = self.later.pop_front();
-            let is_last = guess.is_none();
-            if let Some(input) = guess {
+            let guesses = [self.later.pop_front(), self.extensions.next_input()];
+            let is_last = guesses.iter().all(Option::is_none);
+            for input in guesses.into_iter().flatten() {
                 self.execute(input, false)?;
             }
             match self.pop() {
@@ -275,7 +283,7 @@ impl<'a> Search<'a> {
         }
         match self.stats.covering {
             0 => self.infeasibility().is_some(),
-            n => n >= ENOUGH_COVERING,
+            n => n >= ENOUGH_COVERING && self.part_not_passed().is_none(),
         }
     }
 
@@ -304,6 +312,9 @@ impl<'a> Search<'a> {
                 self.last_news = self.stats.runs;
                 has_news = true;
             }
+        }
+        if let Some(rank) = list.iter().map(|c| c.rank).min().filter(|_| has_news) {
+            self.extensions.offer(&input, rank);
         }
         let folder = self.runner.work_folder();
         self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
@@ -524,6 +535,15 @@ impl<'a> Search<'a> {
                           the result or a global variable";
             return (Verdict::MayLeak, Cause::HandedOver, reason.to_owned());
         }
+        if n > 0
+            && let Some(branch) = self.part_not_passed()
+        {
+            let reason = format!(
+                "freed in all {} that pass the leak point, but none took {branch}, where that line goes on",
+                runs(n)
+            );
+            return (Verdict::MayLeak, Cause::NotReached, reason);
+        }
         if n > 0 && self.freed_unused == 0 && self.freed_before == 0 {
             let reason = format!("used after the leak point and freed in all {}", runs(n));
             return (Verdict::LikelyNotLeak, Cause::UsedAndFreed, reason);
@@ -557,18 +577,71 @@ impl<'a> Search<'a> {
             return format!("every run that passed the path was cut off before its end{how}");
         }
         let runs = self.stats.runs;
-        match self.target.path.get(self.best_progress) {
+        let what = match self.target.path.get(self.best_progress) {
             Some(element) => {
-                format!("no run of {runs} took the branch at {} as reported", element.place)
+                return format!(
+                    "no run of {runs} took the branch at {} as reported",
+                    element.place
+                );
             }
-            None if !self.allocated => {
-                format!("no run of {runs} made an object at the reported allocation")
-            }
-            None if self.points == 0 => {
-                format!("no run of {runs} passed the reported leak point")
-            }
-            None => format!("no run of {runs} passed the leak point after the allocation"),
+            None if !self.allocated => "made an object at the reported allocation",
+            None if self.points == 0 => "passed the reported leak point",
+            None => "passed the leak point after the allocation",
+        };
+        let branch = match self.nearest_branch() {
+            Some(branch) => format!("; the nearest branch that none took: {branch}"),
+            None => String::new(),
+        };
+        format!("no run of {runs} {what}{branch}")
+    }
+
+    /// A side of a branch on the leak point's line that no run took and that stays on the line, as in
+    /// `if (failed) return;`: the leak may be there. A path that says which side is meant needs no such care.
+    fn part_not_passed(&self) -> Option<String> {
+        let line = &self.target.point_blocks;
+        let branch = |block: &Block| Some(self.map.block(*block).branch.as_ref()?.id);
+        let ids: Vec<u32> = line.iter().filter_map(branch).collect();
+        let is_told = |e: &PathElement| e.edges.iter().any(|(id, _)| ids.contains(id));
+        if self.target.path.iter().any(is_told) {
+            return None;
         }
+        let stays = |(id, side): &(u32, u32)| {
+            self.map.successor(*id, *side).is_some_and(|to| line.contains(&to))
+        };
+        let (id, side) = self.sides_not_taken().find(|s| ids.contains(&s.0) && stays(s))?;
+        self.named_side(id, side)
+    }
+
+    /// Of the branches that runs came to, the sides that none took.
+    fn sides_not_taken(&self) -> impl Iterator<Item = (u32, u32)> {
+        let passed: BTreeSet<u32> = self.seen_sides.iter().map(|(id, _)| *id).collect();
+        let count =
+            |id| self.map.branch_block(id).map_or(0, |b| self.map.block(b).successors.len());
+        let sides = move |id| (0..count(id) as u32).map(move |side| (id, side));
+        passed.into_iter().flat_map(sides).filter(|side| !self.seen_sides.contains(side))
+    }
+
+    /// A side of a branch for a reader.
+    fn named_side(&self, id: u32, side: u32) -> Option<String> {
+        let block = self.map.branch_block(id)?;
+        let at = self.map.branch(id)?.at;
+        let to = first_line(self.map, self.map.successor(id, side)?);
+        let to = to.map(|line| format!(" to line {line}")).unwrap_or_default();
+        Some(format!("{}:{}{to}", self.map.file(block, at), at.line))
+    }
+
+    /// The side that no run took and from which the next goal is nearest.
+    fn nearest_branch(&self) -> Option<String> {
+        let is_path = !self.target.path.is_empty();
+        let goal = if is_path { self.best_progress } else { usize::from(self.allocated) };
+        let file = |id| Some(self.map.file(self.map.branch_block(id)?, self.map.branch(id)?.at));
+        let known = self.sides_not_taken().filter_map(|(id, side)| {
+            file(id).filter(|f| self.runner.is_of_user(f))?;
+            let to = self.map.successor(id, side)?;
+            Some((self.goals.distance(goal, to)?, id, side))
+        });
+        let (_, id, side) = known.min()?;
+        self.named_side(id, side)
     }
 }
 

@@ -14,8 +14,11 @@ const MAX_WORDS: usize = 60;
 const MAX_PAIRS: usize = 1000;
 const MAX_FORMATS: usize = 600;
 const MAX_PREDICATES: usize = 300;
+const MAX_COMMANDS: usize = 1000;
 
 const LINES: &str = "a 1\nb 2\n";
+/// A table of numbers, for programs that compute: conversion to floating point is not followed, so no search finds these.
+const NUMBERS: &str = "1\t2\n1\t3\n2\t1\n";
 /// More digits than any integer has.
 const LONG_NUMBER: &str = "123456789012345678901234567890123456789012345";
 
@@ -93,6 +96,7 @@ pub fn for_later(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec
         of_formats(map, base),
         beside(of_operands(map), base),
         beside(of_predicates(map, target), base),
+        beside(of_commands(map, target), base),
         beside(of_pairs(map), base),
     ];
     let longest = kinds.iter().map(Vec::len).max().unwrap_or(0);
@@ -176,14 +180,34 @@ fn of_predicates(map: &ProgramMap, target: &Target) -> Vec<Input> {
     if map.units.iter().any(|u| !u.options.is_empty()) {
         return all;
     }
-    let is_name =
-        |w: &String| w.len() > 1 && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    for word in all_words(map, target).into_iter().filter(is_name).take(MAX_PREDICATES) {
+    for word in all_words(map, target).into_iter().filter(|w| is_name(w)).take(MAX_PREDICATES) {
         let option = format!("-{}", word.trim_start_matches('-'));
         all.push(with(&[".", &option], LINES));
         all.push(with(&[".", "/dev/null", &option, "1"], LINES));
     }
     all
+}
+
+/// Words as commands, with a number: alone, and behind each option.
+fn of_commands(map: &ProgramMap, target: &Target) -> Vec<Input> {
+    let words = all_words(map, target);
+    let commands: Vec<&str> = words.iter().map(String::as_str).filter(|w| is_name(w)).collect();
+    let mut all: Vec<Input> = commands.iter().map(|c| with(&[c, "1"], NUMBERS)).collect();
+    let options = option_lines(map);
+    for command in commands {
+        for option in &options {
+            let option = option.iter().map(String::as_str);
+            let line: Vec<&str> = option.chain([command, "1"]).collect();
+            all.push(with(&line, NUMBERS));
+        }
+    }
+    all.truncate(MAX_COMMANDS);
+    all
+}
+
+/// Whether a word may be the name of something to do.
+fn is_name(word: &str) -> bool {
+    word.len() > 1 && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Inputs with two options of the program's, for files and for a folder: much happens only when both are given.
@@ -202,6 +226,11 @@ fn of_pairs(map: &ProgramMap) -> Vec<Input> {
     }
     pairs.truncate(MAX_PAIRS);
     pairs
+}
+
+/// Every option as it is given.
+pub fn option_lines(map: &ProgramMap) -> Vec<Vec<String>> {
+    options(map).iter().take(MAX_OPTIONS).map(option_words).collect()
 }
 
 /// An option as it is given, with a value if it takes one.
@@ -306,6 +335,9 @@ mod tests {
         let words = vec!["depth".to_owned(), "a b".to_owned()];
         let own = || UnitMap { words: words.clone(), ..UnitMap::default() };
         assert!(has(own(), &[".", "-depth"]) && !has(own(), &[".", "-a b"]));
+        assert!(has(own(), &["depth", "1"]));
+        let both = || UnitMap { words: words.clone(), ..usual() };
+        assert!(has(both(), &["-n", "1", "depth", "1"]));
     }
 
     #[test]

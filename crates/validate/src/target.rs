@@ -4,6 +4,7 @@
 
 use crate::map::{Block, ProgramMap};
 use crate::warning::{Direction, Spot, Step, Warning};
+use leakproof_rt::abi::MODELLED;
 use leakproof_rt::map::CallMap;
 use std::path::Path;
 use thiserror::Error;
@@ -106,13 +107,36 @@ fn blocks_on(map: &ProgramMap, file: &Path, line: u32) -> Vec<Block> {
     map.blocks().filter(on).collect()
 }
 
+/// Of the library functions that we understand, those that give something that can leak.
+const GIVERS: &[&str] = &[
+    "strdup",
+    "strndup",
+    "getline",
+    "getdelim",
+    "__getdelim",
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "fopen",
+    "fopen64",
+    "fdopen",
+    "freopen",
+];
+
+/// Whether something can leak that the call gives, as far as its name tells.
+fn may_allocate(call: &CallMap) -> bool {
+    call.callee.as_deref().is_none_or(|name| !MODELLED.contains(&name) || GIVERS.contains(&name))
+}
+
 /// Calls on the spot's line; those of the right name or column if any are.
 fn calls_at(map: &ProgramMap, spot: &Spot) -> Vec<(Block, u32)> {
     let mut all: Vec<(Block, &CallMap)> = Vec::new();
     for block in map.blocks() {
         let here =
             |c: &&CallMap| c.at.line == spot.line && Path::new(map.file(block, c.at)) == spot.file;
-        all.extend(map.block(block).calls.iter().filter(here).map(|c| (block, c)));
+        let calls = map.block(block).calls.iter().filter(|c| may_allocate(c));
+        all.extend(calls.filter(here).map(|c| (block, c)));
     }
     let narrowed = |keep: &dyn Fn(&CallMap) -> bool| -> Vec<(Block, u32)> {
         all.iter().filter(|(_, c)| keep(c)).map(|(b, c)| (*b, c.id)).collect()
@@ -145,7 +169,10 @@ fn check_file(map: &ProgramMap, spot: &Spot) -> Result<(), Rejection> {
 }
 
 fn no_allocation(map: &ProgramMap, spot: &Spot) -> Rejection {
-    let lines = |b: Block| map.block(b).calls.iter().map(|c| c.at.line).collect();
+    let lines = |b: Block| {
+        let calls = map.block(b).calls.iter().filter(|c| may_allocate(c));
+        calls.map(|c| c.at.line).collect()
+    };
     let hint = nearest(map, spot, lines);
     check_file(map, spot).err().unwrap_or(Rejection::NoAllocation { place: place(spot), hint })
 }
@@ -241,7 +268,7 @@ fn edges_that_stay(map: &ProgramMap, group: &[Block], line: u32) -> Vec<(u32, u3
 }
 
 /// The line where a block starts; one without any is passed through.
-fn first_line(map: &ProgramMap, mut block: Block) -> Option<u32> {
+pub fn first_line(map: &ProgramMap, mut block: Block) -> Option<u32> {
     for _ in 0..4 {
         let here = map.block(block);
         if let Some(position) = here.lines.first() {

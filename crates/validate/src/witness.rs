@@ -316,9 +316,12 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The line that tells most: an error, or what was said last.
+/// The line that tells most: the linker's or the compiler's, or what was said last. That linking failed is said by the
+/// compiler too, but not why.
 pub(crate) fn telling_line(text: &str) -> String {
-    let error = text.lines().find(|l| l.contains("error:") || l.contains("undefined reference"));
+    let says = |words: &[&str]| text.lines().find(|l| words.iter().any(|w| l.contains(w)));
+    let linker = says(&["undefined reference", "ld: cannot find", "multiple definition"]);
+    let error = linker.or_else(|| says(&["error:"]));
     error.or_else(|| text.lines().next_back()).unwrap_or("").trim().to_owned()
 }
 
@@ -399,6 +402,15 @@ const LONGEST: Duration = Duration::from_secs(3600);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_linker_tells_more_than_the_compiler() {
+        let text =
+            "/usr/bin/ld: cannot find -lx: No such file\nclang: error: linker command failed\nend";
+        assert_eq!(telling_line(text), "/usr/bin/ld: cannot find -lx: No such file");
+        assert_eq!(telling_line("a.c:1: error: b\nc"), "a.c:1: error: b");
+        assert_eq!(telling_line("a\nb"), "b");
+    }
 
     #[test]
     fn words_survive_the_shell() {

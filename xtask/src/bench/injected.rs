@@ -1,6 +1,6 @@
-//! `cargo xtask bench injected|fresh|unseen|mixed|tools FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
+//! `cargo xtask bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
 //!
-//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed` and `tools`, the folder with the
+//! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed` and those after it, the folder with the
 //! trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
 //! `(void) (x)`), one warning is made of each, and `leakproof validate` judges them. All of them are true leaks. The
 //! result, when no programs are named, is the sample's page. One sample was tuned on; the others were added
@@ -52,6 +52,18 @@ pub const TOOLS: Sample = Sample {
     list: include_str!("injected/tools.txt"),
     page: "tools.md",
     title: "# Injected leaks in tools of six packages\n\nMade by `cargo xtask bench tools FOLDER`",
+};
+
+pub const LATER: Sample = Sample {
+    list: include_str!("injected/later.txt"),
+    page: "later.md",
+    title: "# Injected leaks in programs of four more packages\n\nMade by `cargo xtask bench later FOLDER`",
+};
+
+pub const LAST: Sample = Sample {
+    list: include_str!("injected/last.txt"),
+    page: "last.md",
+    title: "# Injected leaks in other programs of these packages\n\nMade by `cargo xtask bench last FOLDER`",
 };
 
 struct Injection {

@@ -187,7 +187,7 @@ extern "C" fn lp_rt_gep(base: u64, sb: u32, index: u64, si: u32, bits: u32, scal
 #[unsafe(no_mangle)]
 extern "C" fn lp_rt_branch(id: u32, taken: u32, s: u32) {
     let s = if is_active() { nodes::fitting(s, u64::from(taken), 1) } else { 0 };
-    if s != 0 {
+    if s != 0 || (is_active() && path::is_first(id, taken)) {
         trace::event(event::BRANCH, taken as u16, id, s, 0);
     }
     // A true condition goes to successor 0.
@@ -196,7 +196,7 @@ extern "C" fn lp_rt_branch(id: u32, taken: u32, s: u32) {
 
 #[unsafe(no_mangle)]
 extern "C" fn lp_rt_switch(id: u32, taken: u32, s: u32) {
-    if s != 0 && is_active() {
+    if is_active() && (s != 0 || path::is_first(id, taken)) {
         trace::event(event::SWITCH, taken as u16, id, s, 0);
     }
     path::branch(id, taken);

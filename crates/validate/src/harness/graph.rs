@@ -1,6 +1,6 @@
 //! Who calls whom, by name, over all modules: enough to find the function that a harness should call.
 
-use leakproof_ir::{Callee, FuncId, Function, InstKind, Module};
+use leakproof_ir::{Callee, FileId, FuncId, Function, InstKind, Module};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,39 @@ impl<'m> CallGraph<'m> {
         })
     }
 
-    fn path(&self, module: &Module, file: leakproof_ir::FileId) -> PathBuf {
+    /// What may be meant by a line without code: the nearest of the file, or else a file of a like name.
+    pub fn hint(&self, file: &Path, line: u32) -> String {
+        let lines = self.lines_of(file).into_iter();
+        if let Some(nearest) = lines.min_by_key(|l| l.abs_diff(line)) {
+            return format!("; the nearest is line {nearest}");
+        }
+        let all = self.modules.iter().flat_map(|m| m.files.values());
+        let files: BTreeSet<PathBuf> =
+            all.map(|f| crate::warning::absolute(self.root, Path::new(f))).collect();
+        let own = files.iter().filter_map(|f| f.strip_prefix(self.root).ok());
+        let wanted = file.strip_prefix(self.root).unwrap_or(file).to_string_lossy();
+        let like = |f: &&Path| strsim::damerau_levenshtein(&f.to_string_lossy(), &wanted);
+        own.min_by_key(like).map(|f| format!("; is {} meant?", f.display())).unwrap_or_default()
+    }
+
+    /// The lines of a file that have code.
+    fn lines_of(&self, file: &Path) -> BTreeSet<u32> {
+        let numbers = |m: &Module| m.files.ids().find(|f| self.path(m, *f) == file);
+        let numbers: Vec<Option<FileId>> = self.modules.iter().map(numbers).collect();
+        let mut lines = BTreeSet::new();
+        for node in 0..self.functions.len() {
+            let (m, _) = self.functions[node];
+            if let (Some(number), Some(body)) = (numbers[m], &self.function(node).body) {
+                let places = body.insts.values().map(|i| i.loc);
+                let places = places.chain(body.blocks.values().map(|b| b.term_loc));
+                let here = places.filter(|l| l.line > 0 && l.file() == Some(number));
+                lines.extend(here.map(|l| l.line));
+            }
+        }
+        lines
+    }
+
+    fn path(&self, module: &Module, file: FileId) -> PathBuf {
         crate::warning::absolute(self.root, Path::new(&module.files[file]))
     }
 
