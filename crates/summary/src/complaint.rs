@@ -15,10 +15,22 @@ const ABORTS: [&str; 4] = ["abort", "__assert_fail", "__assert_perror_fail", "__
 impl Exec<'_> {
     /// Whether this function prints what it is given, and then aborts or not as a global says, on every way.
     pub(crate) fn complains(&self) -> bool {
-        let returns = self.body.blocks.values().map(|b| &b.term);
-        returns.clone().all(|t| !matches!(t, Terminator::Return(Some(_))))
+        let mut terms = self.body.blocks.values().map(|b| &b.term);
+        terms.all(|t| !matches!(t, Terminator::Return(Some(_))))
+            && self.objects.is_empty()
+            && !self.sets_globals()
             && self.is_on_every_way(|block| self.asks_whether_to_abort(block))
             && self.is_on_every_way(|block| self.prints_what_it_is_given(block))
+    }
+
+    /// Who sets a global checks what he did, and goes on.
+    fn sets_globals(&self) -> bool {
+        self.body.insts.values().any(|inst| match inst.kind {
+            InstKind::Store { ptr, .. } => {
+                matches!(self.function.values[ptr].kind, ValueKind::Global(..))
+            }
+            _ => false,
+        })
     }
 
     /// Whether every way to a return leads through a block of which this is true.
