@@ -295,3 +295,46 @@ impl Guess<'_> {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leakproof_guard::{Cmp, SymInfo};
+
+    fn symbol(terms: &mut Terms, range: Option<(i64, i64)>) -> Term {
+        let s = terms.new_sym(SymInfo { bits: 32, range, nonzero: false, outside: false });
+        terms.sym(s)
+    }
+
+    fn guessed(terms: &Terms, atoms: &[(Term, bool)]) -> Option<Assignment> {
+        guess(Reader { terms, truth: &|_| false }, atoms)
+    }
+
+    #[test]
+    fn values_make_every_comparison_as_true_as_it_is_said_to_be() {
+        let mut terms = Terms::new();
+        let (x, y) = (symbol(&mut terms, None), symbol(&mut terms, None));
+        let (three, nine) = (terms.int(32, 3), terms.int(32, 9));
+        let sum = terms.bin(Op::Add, x, y);
+        let is_nine = terms.cmp(Cmp::Eq, sum, nine);
+        let is_small = terms.cmp(Cmp::SLt, x, three);
+        let found = guessed(&terms, &[(is_nine, true), (is_small, false)]).unwrap();
+        let value = |t: Term| match *terms.node(t) {
+            Node::Sym(s) => found.syms[&s],
+            _ => unreachable!("{t:?} is a symbol"),
+        };
+        assert_eq!(truncate(32, value(x).wrapping_add(value(y))), 9);
+        assert!(sign_extend(32, value(x)) >= 3);
+    }
+
+    #[test]
+    fn what_is_known_of_an_unknown_is_kept_to() {
+        let mut terms = Terms::new();
+        let (x, y) = (symbol(&mut terms, Some((0, 8))), symbol(&mut terms, Some((8, 9))));
+        let eight = terms.int(32, 8);
+        let equal = terms.cmp(Cmp::Eq, x, y);
+        let is_eight = terms.cmp(Cmp::Eq, y, eight);
+        assert!(guessed(&terms, &[(equal, true), (is_eight, true)]).is_some());
+        assert!(guessed(&terms, &[(equal, true), (is_eight, false)]).is_none());
+    }
+}

@@ -77,10 +77,7 @@ impl Exec<'_> {
     /// The path to an exit; where it returns one of several constants, the path of each of them:
     /// `return f();` is as good as a test of what `f` returns.
     fn ways_out(&mut self, exit: usize) -> Vec<Term> {
-        let pc = self.exits[exit].state.pc;
-        let path = self.pcs.formula(&mut self.terms, pc);
-        let known = self.pcs.tacit(&mut self.terms, pc);
-        let path = self.terms.and2(path, known);
+        let path = self.pcs.known_formula(&mut self.terms, self.exits[exit].state.pc);
         let mut ways = vec![path];
         let Some(value) = self.exits[exit].value else { return ways };
         let results = self.terms.alternatives(value);

@@ -18,6 +18,7 @@ impl Exec<'_> {
         let mut terms = self.body.blocks.values().map(|b| &b.term);
         terms.all(|t| !matches!(t, Terminator::Return(Some(_))))
             && self.objects.is_empty()
+            && self.frees.is_empty()
             && !self.sets_globals()
             && self.is_on_every_way(|block| self.asks_whether_to_abort(block))
             && self.is_on_every_way(|block| self.prints_what_it_is_given(block))
@@ -61,9 +62,17 @@ impl Exec<'_> {
         self.external_calls(block).any(|(name, _)| ABORTS.contains(&name))
     }
 
+    /// Whether a block hands a text that the function was given to the library. What is not constant is no text: the
+    /// library may do something to it.
     fn prints_what_it_is_given(&self, block: BlockId) -> bool {
-        let is_given = |v: &ValueId| matches!(self.function.values[*v].kind, ValueKind::Param(_));
-        self.external_calls(block).any(|(_, args)| args.iter().any(is_given))
+        let is_text = |v: &ValueId| match self.function.values[*v].kind {
+            ValueKind::Param(n) => {
+                let ty = self.function.params.get(n as usize).and_then(|p| p.ty);
+                ty.is_some_and(|ty| self.module.points_to_constant(ty))
+            }
+            _ => false,
+        };
+        self.external_calls(block).any(|(_, args)| args.iter().any(is_text))
     }
 
     /// The functions without a body that a block calls, and with what.

@@ -97,27 +97,23 @@ impl Exec<'_> {
     /// Who goes on after an access through a pointer knows that it is not null, and where a failed call would
     /// have left it null, that it did not fail. Whether anybody goes on at all.
     fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
-        let (accessed, address_only) = match *kind {
-            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => (vec![ptr], false),
-            InstKind::MemCopy { dst, src, .. } => (vec![dst, src], false),
-            InstKind::MemSet { dst, .. } => (vec![dst], false),
+        let (first, second) = match *kind {
+            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => (ptr, None),
+            InstKind::MemCopy { dst, src, .. } => (dst, Some(src)),
+            InstKind::MemSet { dst, .. } => (dst, None),
             // A member of nothing has no address.
-            InstKind::Offset { base, ty: Some(_), .. } => (vec![base], true),
+            InstKind::Offset { base, ty: Some(_), .. } => (base, None),
             _ => return true,
         };
-        accessed.into_iter().all(|ptr| {
+        let is_access = !matches!(kind, InstKind::Offset { .. });
+        [Some(first), second].into_iter().flatten().all(|ptr| {
             let pointer = self.value(state, ptr);
-            self.survives_use(pointer, !address_only, state)
+            self.survives_use(pointer, is_access, state)
         })
     }
 
     /// Who goes on after a pointer was used has one. Whether anybody goes on at all.
-    pub(crate) fn survives_use(
-        &mut self,
-        pointer: Term,
-        is_access: bool,
-        state: &mut State,
-    ) -> bool {
+    fn survives_use(&mut self, pointer: Term, is_access: bool, state: &mut State) -> bool {
         if self.audit.is_some() {
             return true;
         }

@@ -75,13 +75,12 @@ impl Exec<'_> {
         let mut list = Vec::new();
         for exit in 0..self.exits.len() {
             let state = self.exits[exit].state.clone();
-            let path = self.pcs.formula(&mut self.terms, state.pc);
+            let path = self.pcs.known_formula(&mut self.terms, state.pc);
             for i in 0..self.objects.len() {
                 let base = self.objects[i].base;
                 let (live, freed) = (state.fact(base, Slot::Live), state.fact(base, Slot::Freed));
                 let unreleased = self.terms.not(freed);
-                let known = self.pcs.tacit(&mut self.terms, state.pc);
-                let condition = self.terms.and([path, known, live, unreleased]);
+                let condition = self.terms.and([path, live, unreleased]);
                 list.push((exit, ObjectId(i as u32), condition));
             }
         }
@@ -115,10 +114,9 @@ impl Exec<'_> {
             let gone = self.terms.or([freed, escaped, null, held]);
             let gone = self.favoured(gone, &Repeated::default());
             let lost = self.terms.not(gone);
-            let path = self.pcs.formula(&mut self.terms, state.pc);
+            let path = self.pcs.known_formula(&mut self.terms, state.pc);
             let reached = self.pcs.formula(&mut self.terms, pc);
-            let known = self.pcs.tacit(&mut self.terms, state.pc);
-            let condition = self.terms.and([path, known, reached, lost]);
+            let condition = self.terms.and([path, reached, lost]);
             if condition != Terms::FALSE {
                 list.push(Candidate { object, exit, condition, lost, unheld: false });
             }
@@ -166,6 +164,7 @@ impl Exec<'_> {
         let owners = self.owners(&state, &open);
         let path = self.pcs.formula(&mut self.terms, state.pc);
         let mut tests = Tests { all: self.tests_of_unknown(path), in_arrays: None };
+        let path = self.pcs.known_formula(&mut self.terms, state.pc);
         for &(object, unreleased) in &open {
             let held = held.get(&object).copied().unwrap_or(Terms::FALSE);
             let owned = owners.get(&object).copied().unwrap_or(Terms::FALSE);
@@ -175,8 +174,7 @@ impl Exec<'_> {
             let lost = self.terms.not(reachable);
             let leaks = self.terms.and2(unreleased, lost);
             let tested = self.tested_as(&state, object, &mut tests);
-            let known = self.pcs.tacit(&mut self.terms, state.pc);
-            let condition = self.terms.and([path, known, leaks, tested]);
+            let condition = self.terms.and([path, leaks, tested]);
             if condition != Terms::FALSE {
                 let unheld = reachable == Terms::FALSE;
                 list.push(Candidate { object, exit, condition, lost: leaks, unheld });

@@ -268,8 +268,13 @@ impl PathConditions {
         t
     }
 
-    /// What the path knows without saying so: for questions about what may happen on it, which nobody else is told of.
-    pub fn tacit(&mut self, terms: &mut Terms, pc: Pc) -> Term {
+    /// The path with what it knows besides: for questions about what may happen on it, which nobody else is told of.
+    pub fn known_formula(&mut self, terms: &mut Terms, pc: Pc) -> Term {
+        let (said, known) = (self.formula(terms, pc), self.tacit(terms, pc));
+        terms.and2(said, known)
+    }
+
+    fn tacit(&mut self, terms: &mut Terms, pc: Pc) -> Term {
         if let Some(&t) = self.tacit.get(&pc) {
             return t;
         }

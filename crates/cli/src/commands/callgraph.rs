@@ -2,11 +2,12 @@
 //!
 //! Output is in the order of units, functions and calls in the source.
 
+use crate::commands::functions::ChosenFunctions;
 use crate::commands::models::ModelFiles;
 use crate::inputs::InputArgs;
 use crate::output;
 use crate::ui::Ui;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use leakproof_ir::{Callee, FileId, InstId, InstKind, Loc};
 use leakproof_program::{Andersen, CallGraph, FuncRef, Program, Target, Targets};
@@ -21,9 +22,8 @@ pub struct CallGraphArgs {
     inputs: InputArgs,
     #[command(flatten)]
     models: ModelFiles,
-    /// Only this function and its calls; may be repeated
-    #[arg(long = "function", value_name = "NAME")]
-    functions: Vec<String>,
+    #[command(flatten)]
+    functions: ChosenFunctions,
     /// Only calls through pointers, and calls of library functions that call back
     #[arg(long)]
     indirect: bool,
@@ -55,7 +55,7 @@ pub fn run(args: &CallGraphArgs, ui: &Ui) -> Result<ExitCode> {
     }
     let indirect = args.indirect;
     let view = View { program: &program, graph: &graph, homonyms, indirect };
-    let functions = view.chosen(&args.functions)?;
+    let functions = args.functions.of(&program)?;
     let text = match args.format {
         GraphFormat::Text => view.text(&functions),
         GraphFormat::Dot => view.dot(&functions),
@@ -91,20 +91,6 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn chosen(&self, names: &[String]) -> Result<Vec<FuncRef>> {
-        for name in names {
-            if !self.program.definitions().any(|f| self.program.display_name(f) == name) {
-                bail!(
-                    "no function of the program is named `{name}`; without --function all are shown"
-                );
-            }
-        }
-        let wanted = |f: &FuncRef| {
-            names.is_empty() || names.iter().any(|n| self.program.display_name(*f) == n)
-        };
-        Ok(self.program.definitions().filter(wanted).collect())
-    }
-
     fn calls(&self, f: FuncRef) -> Vec<Call<'a>> {
         let Some(body) = &self.program.function(f).body else { return Vec::new() };
         let call = |(inst, targets): (InstId, &'a Targets)| {

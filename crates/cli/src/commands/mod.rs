@@ -7,6 +7,7 @@ mod completions;
 mod doctor;
 mod explain;
 mod fix;
+mod functions;
 mod init;
 mod ir;
 mod man;

@@ -2,15 +2,17 @@
 //!
 //! A finding rests on the summaries of the functions that are called on its path; this shows them.
 
+use crate::commands::functions::ChosenFunctions;
 use crate::commands::models::ModelFiles;
 use crate::inputs::InputArgs;
 use crate::output;
 use crate::ui::Ui;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use leakproof_detect::Options;
-use leakproof_program::Program;
+use leakproof_program::{FuncRef, Program};
 use leakproof_summary::Names;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,9 +23,8 @@ pub struct SummariesArgs {
     inputs: InputArgs,
     #[command(flatten)]
     models: ModelFiles,
-    /// Only this function; may be repeated
-    #[arg(long = "function", value_name = "NAME")]
-    functions: Vec<String>,
+    #[command(flatten)]
+    functions: ChosenFunctions,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -34,19 +35,15 @@ pub fn run(args: &SummariesArgs, ui: &Ui) -> Result<ExitCode> {
     let input = args.inputs.load(ui)?;
     ui.skipped(&input.loaded.skipped);
     let program = Program::link(input.loaded.modules);
-    for name in &args.functions {
-        if !program.definitions().any(|f| program.display_name(f) == name) {
-            bail!("no function of the program is named `{name}`; without --function all are shown");
-        }
-    }
+    let chosen: BTreeSet<FuncRef> = args.functions.of(&program)?.into_iter().collect();
     let names = Names {
         function: &|f| program.display_name(f).to_owned(),
         global: &|g| program.global(g).name.clone(),
     };
     let mut text = String::new();
     for (f, summary) in leakproof_detect::summaries(&program, &models, &Options::default()) {
-        let name = program.display_name(f);
-        if args.functions.is_empty() || args.functions.iter().any(|n| n == name) {
+        if chosen.contains(&f) {
+            let name = program.display_name(f);
             let _ = writeln!(text, "{name}:\n{}", leakproof_summary::print(&summary, &names));
         }
     }
