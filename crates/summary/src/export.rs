@@ -547,6 +547,7 @@ impl Exec<'_> {
             never_returns: false,
             returns_deeper: false,
             releases_untold: self.releases_untold,
+            used: self.used_parameters(),
         }
     }
 }

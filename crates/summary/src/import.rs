@@ -69,6 +69,10 @@ impl Exec<'_> {
                 None => return None,
             }
         }
+        // What the summary says of the way back was said first: that is part of the path, and told on.
+        if !self.survives_callee(call, summary, state) {
+            return None;
+        }
         self.releases_untold |= summary.releases_untold;
         self.escape_before_forgotten(call, &import, recursive, state);
         for effect in &summary.effects {

@@ -85,12 +85,20 @@ impl Exec<'_> {
         true
     }
 
-    /// A symbol or the negation of one: the path gets no harder to decide by it.
-    fn is_literal(&self, t: Term) -> bool {
-        match *self.terms.node(t) {
-            Node::Sym(_) | Node::Bool(_) => true,
-            Node::Not(inner) => matches!(self.terms.node(inner), Node::Sym(_)),
-            _ => false,
+    /// Symbols and negations of such, all of which hold: the path gets no harder to decide by them.
+    fn are_literals(&self, t: Term) -> bool {
+        let is_symbol = |t: Term| matches!(self.terms.node(t), Node::Sym(_) | Node::Bool(_));
+        let is_literal = |t: Term| match *self.terms.node(t) {
+            Node::Not(inner) => is_symbol(inner),
+            _ => is_symbol(t),
+        };
+        match self.terms.node(t) {
+            Node::And(parts) => parts.iter().all(|&p| is_literal(p)),
+            Node::Not(inner) => match self.terms.node(*inner) {
+                Node::Or(parts) => parts.iter().all(|&p| is_literal(p)),
+                _ => is_symbol(*inner),
+            },
+            _ => is_symbol(t),
         }
     }
 
@@ -113,7 +121,12 @@ impl Exec<'_> {
     }
 
     /// Who goes on after a pointer was used has one. Whether anybody goes on at all.
-    fn survives_use(&mut self, pointer: Term, is_access: bool, state: &mut State) -> bool {
+    pub(crate) fn survives_use(
+        &mut self,
+        pointer: Term,
+        is_access: bool,
+        state: &mut State,
+    ) -> bool {
         if self.audit.is_some() {
             return true;
         }
@@ -127,7 +140,7 @@ impl Exec<'_> {
         if is_access && self.pcs.is_ruled_out(&self.terms, state.pc, there) {
             return false;
         }
-        if is_access && is_choice && self.is_literal(there) {
+        if is_access && is_choice && self.are_literals(there) {
             match self.pcs.extend(&mut self.terms, state.pc, there) {
                 Some(pc) => state.pc = pc,
                 None => return false,

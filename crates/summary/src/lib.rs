@@ -37,6 +37,7 @@ mod settle;
 mod state;
 mod summary;
 mod untold;
+mod used;
 mod vocabulary;
 mod way;
 

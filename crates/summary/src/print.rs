@@ -32,6 +32,10 @@ pub fn print(summary: &Summary, names: &Names<'_>) -> String {
             let _ = writeln!(out, "  {text}");
         }
     }
+    if !summary.used.is_empty() {
+        let used: Vec<String> = summary.used.iter().map(|i| format!("arg{i}")).collect();
+        let _ = writeln!(out, "  goes through {}", used.join(", "));
+    }
     for (i, object) in summary.objects.iter().enumerate() {
         let calls: Vec<&str> = object.trace.iter().map(|s| &*s.callee).collect();
         let _ = writeln!(out, "  new{i}: {} by {}", object.family, calls.join(" -> "));

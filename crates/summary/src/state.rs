@@ -238,6 +238,11 @@ impl PathConditions {
         self.decide(terms, pc, t) == Terms::FALSE
     }
 
+    /// Whether a condition was said on the path, or is known there.
+    pub fn says(&self, pc: Pc, t: Term) -> bool {
+        self.node(pc).said.literals.contains(&t)
+    }
+
     /// True or false when the path says so, else `t` itself.
     fn decide(&self, terms: &Terms, pc: Pc, t: Term) -> Term {
         let said = &self.node(pc).said;

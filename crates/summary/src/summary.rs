@@ -127,6 +127,8 @@ pub struct Summary {
     pub returns_deeper: bool,
     /// It may release what its inputs lead to over more steps than callers are told of.
     pub releases_untold: bool,
+    /// Arguments without which it does not come back: it goes through them.
+    pub used: Vec<u32>,
     pub objects: Vec<NewObject>,
     pub effects: Vec<Effect>,
     /// Nothing is known: what it is given escapes.

@@ -165,7 +165,7 @@ fn unzigzag(code: u32) -> u32 {
 
 fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
     let Summary { pool, value, returns, throws, returns_deeper, .. } = summary;
-    let Summary { objects, effects, opaque, never_returns, releases_untold, .. } = summary;
+    let Summary { objects, effects, opaque, never_returns, releases_untold, used, .. } = summary;
     Some(Summary {
         pool: pool.iter().map(|e| expr(e, t)).collect::<Option<_>>()?,
         value: *value,
@@ -177,6 +177,7 @@ fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
         never_returns: *never_returns,
         returns_deeper: *returns_deeper,
         releases_untold: *releases_untold,
+        used: used.clone(),
     })
 }
 

@@ -1,0 +1,45 @@
+//! Arguments that a call cannot come back without.
+//!
+//! A function that goes through a pointer on every way to its exits comes back only to callers who passed one: they know that
+//! it is not null as if they had gone through it themselves.
+
+use crate::call::Call;
+use crate::exec::Exec;
+use crate::state::State;
+use crate::summary::Summary;
+use crate::vocabulary::SymKind;
+use leakproof_guard::{Sym, Term};
+
+impl Exec<'_> {
+    /// The parameters that are known not to be null at every exit.
+    pub(crate) fn used_parameters(&mut self) -> Vec<u32> {
+        let mut used: Vec<(u32, Term)> = Vec::new();
+        for (i, kind) in self.sym_kinds.iter().enumerate() {
+            if let SymKind::Arg(index) = *kind {
+                used.push((index, self.terms.sym(Sym(i as u32))));
+            }
+        }
+        used.retain(|(_, t)| self.terms.bits(*t) == 64);
+        used.retain(|(_, t)| {
+            let null = self.terms.is_null(*t);
+            let there = self.terms.not(null);
+            self.exits.iter().all(|e| self.pcs.says(e.state.pc, there))
+        });
+        let mut used: Vec<u32> = used.into_iter().map(|(index, _)| index).collect();
+        used.sort_unstable();
+        used
+    }
+
+    /// Whether a call comes back that goes through its arguments; who goes on then knows that they are not null.
+    pub(crate) fn survives_callee(
+        &mut self,
+        call: &Call<'_>,
+        summary: &Summary,
+        state: &mut State,
+    ) -> bool {
+        summary.used.iter().all(|&i| match call.args.get(i as usize) {
+            Some(&argument) => self.survives_use(argument, true, state),
+            None => true,
+        })
+    }
+}
