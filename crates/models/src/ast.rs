@@ -117,6 +117,8 @@ pub enum Effect {
     SetNonZero {
         place: Place,
     },
+    /// The function goes through the pointer at `place`: it does not come back from null.
+    Needs(Place),
     /// The outcome is only taken when `place` holds null (or there is no such place) / something.
     IsNull(Place),
     IsNonNull(Place),

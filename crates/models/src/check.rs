@@ -154,7 +154,7 @@ fn given_up(effect: &Effect) -> Option<&Place> {
 
 fn touched(effect: &Effect) -> Option<&Place> {
     match effect {
-        Effect::MoveContents { from } => Some(from),
+        Effect::MoveContents { from: place } | Effect::Needs(place) => Some(place),
         _ => assigned(effect).or_else(|| given_up(effect)),
     }
 }

@@ -31,9 +31,9 @@ impl Draft {
     }
 }
 
-const CLAUSE_WORDS: [&str; 11] = [
+const CLAUSE_WORDS: [&str; 12] = [
     "return", "noreturn", "throws", "ignored", "copies", "free", "take", "write", "move", "call",
-    "if",
+    "if", "needs",
 ];
 const RETURN_WORDS: [&str; 8] =
     ["new", "inside", "borrowed", "null", "nonnull", "nonzero", "same", "unknown"];
@@ -102,7 +102,7 @@ fn word_clause(p: &mut Parser<'_>, draft: &mut Draft, word: &str, pos: Pos) -> P
         }
         "if" => condition(p, draft),
         "call" => call(p, draft, pos),
-        "free" | "take" | "write" | "move" => {
+        "free" | "take" | "write" | "move" | "needs" => {
             let effect = place_effect(p, word)?;
             draft.effects.push((effect, pos));
             Ok(())
@@ -147,6 +147,7 @@ fn place_effect(p: &mut Parser<'_>, word: &str) -> Parse<Effect> {
         "free" => Ok(Effect::Free { place, family: p.family_suffix()? }),
         "take" => Ok(Effect::Take { place }),
         "move" => Ok(Effect::MoveContents { from: place }),
+        "needs" => Ok(Effect::Needs(place)),
         _ => assignable(place, pos).map(|place| Effect::Write { place }),
     }
 }

@@ -160,9 +160,12 @@ fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
             [] => return None,
         };
         let Effect::Free { place, family: f } = freed else { return None };
-        let is_part =
-            |e: &Effect| matches!(e, Effect::Free { place: part, .. } if is_inside(part, place));
-        (f == family && parts.iter().all(is_part)).then_some(place)
+        let belongs = |e: &Effect| match e {
+            Effect::Free { place: part, .. } => is_inside(part, place),
+            Effect::Needs(needed) => needed == place,
+            _ => false,
+        };
+        (f == family && parts.iter().all(belongs)).then_some(place)
     };
     let mut good = model.outcomes.iter().filter(|o| !o.failure).peekable();
     let place = released(good.peek()?)?;

@@ -378,6 +378,7 @@ fn effect_args(effect: &mut Effect, f: &mut impl FnMut(&mut usize)) {
         | Effect::SetData { place, .. }
         | Effect::IsNull(place)
         | Effect::IsNonNull(place)
+        | Effect::Needs(place)
         | Effect::MoveContents { from: place } => place_arg(place, f),
         Effect::SetInside { place, arg } => {
             place_arg(place, f);

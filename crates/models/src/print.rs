@@ -90,6 +90,7 @@ impl fmt::Display for Effect {
             Effect::SetNonZero { place } => write!(f, "{place} = nonzero"),
             Effect::SetData { place, text: true } => write!(f, "{place} = text"),
             Effect::SetData { place, text: false } => write!(f, "{place} = data"),
+            Effect::Needs(place) => write!(f, "needs {place}"),
             Effect::IsNull(place) => write!(f, "if {place} null"),
             Effect::IsNonNull(place) => write!(f, "if {place} nonnull"),
         }

@@ -111,6 +111,7 @@ fn effects() {
             zeroed: false
         }
     );
+    assert_eq!(effect("needs @2"), Effect::Needs(arg(1, &[])));
     assert_eq!(effect("if @1 null"), Effect::IsNull(arg(0, &[])));
     assert_eq!(effect("if @2 zero"), Effect::IsNull(arg(1, &[])));
     assert_eq!(effect("if @2 nonnull"), Effect::IsNonNull(arg(1, &[])));

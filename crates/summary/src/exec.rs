@@ -31,6 +31,7 @@ use leakproof_ir::{
 };
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An edge on its way to a block.
@@ -227,6 +228,8 @@ pub struct Exec<'a> {
     pub audit: Option<crate::audit::Audit>,
     /// Something was released that callers cannot be told of.
     pub(crate) releases_untold: bool,
+    /// Parameters that are sizes of what the library is asked for.
+    pub(crate) sizes: BTreeSet<u32>,
     env: Vec<Option<Term>>,
     def_loop: Vec<Option<LoopId>>,
     pending: FxHashMap<BlockId, Vec<Edge>>,
@@ -315,6 +318,7 @@ impl<'a> Exec<'a> {
             limit: None,
             audit: None,
             releases_untold: false,
+            sizes: BTreeSet::new(),
             env: vec![None; function.values.len()],
             def_loop,
             pending: FxHashMap::default(),

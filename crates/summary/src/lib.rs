@@ -34,6 +34,7 @@ mod repeated;
 mod result;
 mod same;
 mod settle;
+mod size;
 mod state;
 mod summary;
 mod untold;

@@ -88,20 +88,6 @@ impl Exec<'_> {
         list
     }
 
-    /// Whether an argument is zero. One that is computed, as sizes are, is so only where the path
-    /// says it: that a sum comes out as zero is arithmetic gone wrong, which the program does not
-    /// count on. Who judges a release that the program makes depend on it needs it all the same.
-    fn is_zero(&mut self, v: Term, state: &State) -> Term {
-        let zero = self.terms.is_null(v);
-        match self.terms.node(v) {
-            Node::Bin { .. } if self.audit.is_none() => {
-                let zero = self.pcs.simplify(&mut self.terms, state.pc, zero);
-                Terms::bool(zero == Terms::TRUE)
-            }
-            _ => zero,
-        }
-    }
-
     fn fork_outcomes(
         &mut self,
         call: &Call<'_>,
@@ -153,6 +139,9 @@ impl Exec<'_> {
         fixed: usize,
         state: &mut State,
     ) -> Option<Option<Term>> {
+        if !self.survives_outcome(call, outcome, state) {
+            return None;
+        }
         let value = self.returned(call, &outcome.returns, state)?;
         for effect in &outcome.effects {
             self.apply_effect(call, effect, value, fixed, state);
@@ -301,7 +290,7 @@ impl Exec<'_> {
                 }
             }
             Effect::Call { callee, args } => self.call_back(call, *callee, args, state),
-            Effect::IsNull(_) | Effect::IsNonNull(_) => {}
+            Effect::IsNull(_) | Effect::IsNonNull(_) | Effect::Needs(_) => {}
         }
     }
 

@@ -32,9 +32,11 @@ pub fn print(summary: &Summary, names: &Names<'_>) -> String {
             let _ = writeln!(out, "  {text}");
         }
     }
-    if !summary.used.is_empty() {
-        let used: Vec<String> = summary.used.iter().map(|i| format!("arg{i}")).collect();
-        let _ = writeln!(out, "  goes through {}", used.join(", "));
+    for (label, list) in [("goes through", &summary.used), ("asks for", &summary.sizes)] {
+        let arguments: Vec<String> = list.iter().map(|i| format!("arg{i}")).collect();
+        if !arguments.is_empty() {
+            let _ = writeln!(out, "  {label} {}", arguments.join(", "));
+        }
     }
     for (i, object) in summary.objects.iter().enumerate() {
         let calls: Vec<&str> = object.trace.iter().map(|s| &*s.callee).collect();

@@ -9,6 +9,7 @@ use crate::state::State;
 use crate::summary::Summary;
 use crate::vocabulary::SymKind;
 use leakproof_guard::{Sym, Term};
+use leakproof_models::{Effect, Outcome, Place, Root};
 
 impl Exec<'_> {
     /// The parameters that are known not to be null at every exit.
@@ -40,6 +41,21 @@ impl Exec<'_> {
         summary.used.iter().all(|&i| match call.args.get(i as usize) {
             Some(&argument) => self.survives_use(argument, true, state),
             None => true,
+        })
+    }
+    /// The same for a function of the library.
+    pub(crate) fn survives_outcome(
+        &mut self,
+        call: &Call<'_>,
+        outcome: &Outcome,
+        state: &mut State,
+    ) -> bool {
+        outcome.effects.iter().all(|effect| match effect {
+            Effect::Needs(Place { root: Root::Arg(n), derefs }) if derefs.is_empty() => {
+                let argument = call.args.get(*n).copied();
+                argument.is_none_or(|p| self.survives_use(p, true, state))
+            }
+            _ => true,
         })
     }
 }

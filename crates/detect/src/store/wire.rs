@@ -165,7 +165,8 @@ fn unzigzag(code: u32) -> u32 {
 
 fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
     let Summary { pool, value, returns, throws, returns_deeper, .. } = summary;
-    let Summary { objects, effects, opaque, never_returns, releases_untold, used, .. } = summary;
+    let Summary { objects, effects, opaque, never_returns, releases_untold, used, sizes, .. } =
+        summary;
     Some(Summary {
         pool: pool.iter().map(|e| expr(e, t)).collect::<Option<_>>()?,
         value: *value,
@@ -178,6 +179,7 @@ fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
         returns_deeper: *returns_deeper,
         releases_untold: *releases_untold,
         used: used.clone(),
+        sizes: sizes.clone(),
     })
 }
 

@@ -137,7 +137,7 @@ impl<'a> Generator<'a> {
             | Effect::SetNull { .. }
             | Effect::SetNonZero { .. }
             | Effect::SetData { .. } => {}
-            Effect::IsNull(_) | Effect::IsNonNull(_) => {}
+            Effect::IsNull(_) | Effect::IsNonNull(_) | Effect::Needs(_) => {}
         }
     }
 

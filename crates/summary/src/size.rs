@@ -1,0 +1,58 @@
+//! Sizes: how much memory is asked for.
+//!
+//! A size that is computed is not zero, unless the path says so: that a sum or product comes out as zero is arithmetic gone
+//! wrong, which programs do not count on. It does not matter whether the library is asked or a function of the program's own
+//! that hands the size on to it.
+
+use crate::call::Call;
+use crate::exec::Exec;
+use crate::state::State;
+use crate::summary::Summary;
+use crate::vocabulary::SymKind;
+use leakproof_guard::{Node, Term, Terms};
+use leakproof_ir::Ty;
+
+impl Exec<'_> {
+    /// Whether an argument of a function of the library is zero. Who judges a release that the program makes depend on it
+    /// needs it all the same.
+    pub(crate) fn is_zero(&mut self, v: Term, state: &State) -> Term {
+        self.note_size(v);
+        let zero = self.terms.is_null(v);
+        if !self.is_computed(v) || self.audit.is_some() {
+            return zero;
+        }
+        let zero = self.pcs.simplify(&mut self.terms, state.pc, zero);
+        Terms::bool(zero == Terms::TRUE)
+    }
+
+    /// Notes what a call of the program's own function says of the sizes that it is given.
+    pub(crate) fn know_sizes(&mut self, call: &Call<'_>, summary: &Summary, state: &mut State) {
+        for &i in &summary.sizes {
+            let Some(&size) = call.args.get(i as usize) else { continue };
+            self.note_size(size);
+            if self.is_computed(size) && self.audit.is_none() {
+                let zero = self.terms.is_null(size);
+                let some = self.terms.not(zero);
+                state.pc = self.pcs.know(&self.terms, state.pc, some);
+            }
+        }
+    }
+
+    /// Remembers that a parameter is a size.
+    fn note_size(&mut self, t: Term) {
+        let Node::Sym(s) = *self.terms.node(t) else { return };
+        let SymKind::Arg(index) = self.sym_kinds[s.0 as usize] else { return };
+        let parameter = self.function.params.get(index as usize);
+        if parameter.is_some_and(|p| self.function.ty(p.value) != Ty::Ptr) {
+            self.sizes.insert(index);
+        }
+    }
+
+    fn is_computed(&self, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Bin { .. } => true,
+            Node::Cast { value, .. } => self.is_computed(value),
+            _ => false,
+        }
+    }
+}
