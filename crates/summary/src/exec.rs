@@ -228,6 +228,8 @@ pub struct Exec<'a> {
     pub audit: Option<crate::audit::Audit>,
     /// Something was released that callers cannot be told of.
     pub(crate) releases_untold: bool,
+    /// Parameters that callees expect not to be null, and so this function, too.
+    pub(crate) expected: BTreeSet<u32>,
     /// Parameters that are sizes of what the library is asked for.
     pub(crate) sizes: BTreeSet<u32>,
     env: Vec<Option<Term>>,
@@ -318,6 +320,7 @@ impl<'a> Exec<'a> {
             limit: None,
             audit: None,
             releases_untold: false,
+            expected: BTreeSet::new(),
             sizes: BTreeSet::new(),
             env: vec![None; function.values.len()],
             def_loop,

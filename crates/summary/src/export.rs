@@ -548,6 +548,7 @@ impl Exec<'_> {
             returns_deeper: false,
             releases_untold: self.releases_untold,
             used: self.used_parameters(),
+            expected: self.expected_parameters(),
             sizes: self.sizes.iter().copied().collect(),
         }
     }

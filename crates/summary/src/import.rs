@@ -45,6 +45,7 @@ impl Exec<'_> {
         state: &mut State,
     ) -> Option<Option<Term>> {
         self.know_argument_by_ignored_result(call, summary, state);
+        self.know_expected(call, summary, state);
         self.know_sizes(call, summary, state);
         let function = self.ctx.program.function(callee);
         let objects = self.import_objects(call, summary, &function.source_name);

@@ -16,6 +16,7 @@ mod decided;
 mod deciding;
 mod elements;
 mod exec;
+mod expected;
 mod export;
 mod fills;
 mod followed;

@@ -32,7 +32,11 @@ pub fn print(summary: &Summary, names: &Names<'_>) -> String {
             let _ = writeln!(out, "  {text}");
         }
     }
-    for (label, list) in [("goes through", &summary.used), ("asks for", &summary.sizes)] {
+    for (label, list) in [
+        ("goes through", &summary.used),
+        ("expects", &summary.expected),
+        ("asks for", &summary.sizes),
+    ] {
         let arguments: Vec<String> = list.iter().map(|i| format!("arg{i}")).collect();
         if !arguments.is_empty() {
             let _ = writeln!(out, "  {label} {}", arguments.join(", "));

@@ -129,6 +129,8 @@ pub struct Summary {
     pub releases_untold: bool,
     /// Arguments without which it does not come back: it goes through them.
     pub used: Vec<u32>,
+    /// Arguments that it refuses when they are null, and goes through otherwise.
+    pub expected: Vec<u32>,
     /// Arguments that are sizes of what it asks the library for.
     pub sizes: Vec<u32>,
     pub objects: Vec<NewObject>,

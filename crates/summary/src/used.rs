@@ -7,28 +7,19 @@ use crate::call::Call;
 use crate::exec::Exec;
 use crate::state::State;
 use crate::summary::Summary;
-use crate::vocabulary::SymKind;
-use leakproof_guard::{Sym, Term};
 use leakproof_models::{Effect, Outcome, Place, Root};
 
 impl Exec<'_> {
-    /// The parameters that are known not to be null at every exit.
+    /// The parameters that are known not to be null at every exit, be it only because they were used.
     pub(crate) fn used_parameters(&mut self) -> Vec<u32> {
-        let mut used: Vec<(u32, Term)> = Vec::new();
-        for (i, kind) in self.sym_kinds.iter().enumerate() {
-            if let SymKind::Arg(index) = *kind {
-                used.push((index, self.terms.sym(Sym(i as u32))));
-            }
-        }
-        used.retain(|(_, t)| self.terms.bits(*t) == 64);
-        used.retain(|(_, t)| {
+        let mut used = self.pointer_parameters();
+        used.retain(|(index, t)| {
             let null = self.terms.is_null(*t);
             let there = self.terms.not(null);
-            self.exits.iter().all(|e| self.pcs.says(e.state.pc, there))
+            !self.expected.contains(index)
+                && self.exits.iter().all(|e| self.pcs.says(e.state.pc, there))
         });
-        let mut used: Vec<u32> = used.into_iter().map(|(index, _)| index).collect();
-        used.sort_unstable();
-        used
+        used.into_iter().map(|(index, _)| index).collect()
     }
 
     /// Whether a call comes back that goes through its arguments; who goes on then knows that they are not null.

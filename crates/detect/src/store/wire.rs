@@ -165,8 +165,17 @@ fn unzigzag(code: u32) -> u32 {
 
 fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
     let Summary { pool, value, returns, throws, returns_deeper, .. } = summary;
-    let Summary { objects, effects, opaque, never_returns, releases_untold, used, sizes, .. } =
-        summary;
+    let Summary {
+        objects,
+        effects,
+        opaque,
+        never_returns,
+        releases_untold,
+        used,
+        expected,
+        sizes,
+        ..
+    } = summary;
     Some(Summary {
         pool: pool.iter().map(|e| expr(e, t)).collect::<Option<_>>()?,
         value: *value,
@@ -179,6 +188,7 @@ fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
         returns_deeper: *returns_deeper,
         releases_untold: *releases_untold,
         used: used.clone(),
+        expected: expected.clone(),
         sizes: sizes.clone(),
     })
 }
