@@ -14,6 +14,7 @@
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
 //!     cargo xtask bench fix [PROGRAM...]        docs/benchmarks/fix.md: leaks that `fix` mends
+//!     cargo xtask bench judged [-v] [PROGRAM...]  findings against the verdicts of docs/judged
 //!     cargo xtask fixtures [-v] [FILTER]        recall and precision over tests/fixtures
 
 mod bench;
@@ -53,14 +54,15 @@ fn main() -> Result<()> {
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
         ["bench", "fix", rest @ ..] => bench::fix::run(rest),
+        ["bench", "judged", rest @ ..] => bench::judged::run(rest),
         ["bench-inject", rest @ ..] => bench::inject::measure(rest),
         ["bench-load", rest @ ..] => bench::load::run(rest),
         ["bench-program", rest @ ..] => bench::program::measure(rest),
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix [PROGRAM...] \
-             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] | \
+             bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix|judged [PROGRAM...] \
+             [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] [-v] | \
              fixtures [-v] [FILTER])"
         ),
     }

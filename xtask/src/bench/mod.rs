@@ -8,6 +8,7 @@ pub mod fix;
 pub mod frontend;
 pub mod inject;
 pub mod injected;
+pub mod judged;
 mod leakproof;
 pub mod load;
 mod machine;
@@ -20,6 +21,7 @@ pub mod scale;
 mod selection;
 mod store;
 pub mod validate;
+mod verdict;
 
 use anyhow::{Result, bail};
 use leakproof_frontend::Unit;
@@ -58,6 +60,14 @@ pub fn write_page(name: &str, text: &str) -> Result<()> {
     let folder = root().join("docs/benchmarks");
     std::fs::create_dir_all(&folder)?;
     Ok(std::fs::write(folder.join(name), text)?)
+}
+
+/// A part of the whole in percent.
+pub fn share(part: usize, whole: usize) -> String {
+    match whole {
+        0 => "–".to_owned(),
+        _ => format!("{:.0} %", 100.0 * part as f64 / whole as f64),
+    }
 }
 
 /// Lines of the units' main files.

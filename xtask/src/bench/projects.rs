@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 pub struct BenchProject {
     /// The Debian source package.
     pub name: &'static str,
+    /// The release of Debian whose version is meant, when another one would not do.
+    pub release: Option<&'static str>,
     pub build_system: &'static str,
     /// Debian packages that its build needs besides a compiler and make.
     pub packages: &'static [&'static str],
@@ -39,6 +41,12 @@ impl BenchProject {
         Ok(folder)
     }
 
+    /// The source package as apt is asked for it.
+    fn version(&self) -> String {
+        let release = self.release.map(|r| format!("/{r}"));
+        format!("{}{}", self.name, release.unwrap_or_default())
+    }
+
     /// The unpacked source tree.
     fn fetch(&self, folder: &Path) -> Result<PathBuf> {
         if let Some(tree) = source_tree(folder)? {
@@ -52,7 +60,7 @@ impl BenchProject {
             );
             shell(folder, &install).context("as root: apt-get install")?;
         }
-        shell(folder, &format!("apt-get source -qq {}", self.name))
+        shell(folder, &format!("apt-get source -qq {}", self.version()))
             .context("apt-get source (it needs a deb-src line in the sources of apt)")?;
         source_tree(folder)?.with_context(|| format!("{}: no source tree came", self.name))
     }

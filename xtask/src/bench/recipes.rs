@@ -1,16 +1,23 @@
 //! Real programs of different build systems and sizes: where they come from and how they are built.
 
+use super::judged::recipes::JUDGED;
 use super::projects::BenchProject;
 
-/// Every program, the quick ones first.
+/// Every program that costs are measured on, the quick ones first.
 pub fn all() -> impl Iterator<Item = &'static BenchProject> {
     PROJECTS.iter().chain(LARGE)
+}
+
+/// Every program that can be asked for by name.
+pub fn known() -> impl Iterator<Item = &'static BenchProject> {
+    all().chain(JUDGED)
 }
 
 /// Built within a minute each: every benchmark can afford them.
 pub const PROJECTS: &[BenchProject] = &[
     BenchProject {
         name: "bzip2",
+        release: None,
         build_system: "make",
         packages: &[],
         configure: "make clean",
@@ -18,6 +25,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "zlib",
+        release: None,
         build_system: "own configure",
         packages: &[],
         configure: "./configure && make clean",
@@ -25,6 +33,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "json-c",
+        release: None,
         build_system: "cmake, ninja",
         packages: &["cmake", "ninja-build"],
         configure: "rm -rf out && cmake -G Ninja -S . -B out",
@@ -32,6 +41,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "pkgconf",
+        release: None,
         build_system: "meson, ninja",
         packages: &["meson", "ninja-build"],
         configure: "rm -rf out && meson setup out -Dtests=false",
@@ -39,6 +49,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "memcached",
+        release: None,
         build_system: "autotools",
         packages: &["autoconf", "automake", "libevent-dev"],
         configure: "([ -x configure ] || autoreconf -fi) && ./configure --disable-docs && make clean",
@@ -46,6 +57,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "htop",
+        release: None,
         build_system: "autotools",
         packages: &["autoconf", "automake", "libncurses-dev"],
         configure: "([ -x configure ] || ./autogen.sh) && ./configure && make clean",
@@ -53,6 +65,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "tmux",
+        release: None,
         build_system: "autotools",
         packages: &[
             "autoconf",
@@ -67,6 +80,7 @@ pub const PROJECTS: &[BenchProject] = &[
     },
     BenchProject {
         name: "openssh",
+        release: None,
         build_system: "autotools",
         packages: &["autoconf", "automake", "libssl-dev", "zlib1g-dev"],
         configure: "autoreconf -fi && ./configure && make clean",
@@ -78,6 +92,7 @@ pub const PROJECTS: &[BenchProject] = &[
 pub const LARGE: &[BenchProject] = &[
     BenchProject {
         name: "wget",
+        release: None,
         build_system: "autotools",
         packages: &["libssl-dev", "pkg-config", "texinfo", "zlib1g-dev"],
         configure: "./configure --with-ssl=openssl --disable-nls && make clean",
@@ -85,6 +100,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "curl",
+        release: None,
         build_system: "cmake, ninja",
         packages: &["cmake", "ninja-build", "libssl-dev", "zlib1g-dev"],
         configure: "rm -rf out && cmake -G Ninja -S . -B out -DBUILD_TESTING=OFF",
@@ -92,6 +108,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "libxml2",
+        release: None,
         build_system: "cmake, ninja",
         packages: &["cmake", "ninja-build"],
         configure: "rm -rf out && cmake -G Ninja -S . -B out -DLIBXML2_WITH_PYTHON=OFF \
@@ -100,6 +117,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "sqlite3",
+        release: None,
         build_system: "autotools",
         packages: &["tcl"],
         configure: "./configure --disable-tcl --disable-readline && make sqlite3.c && make clean \
@@ -108,6 +126,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "coreutils",
+        release: None,
         build_system: "autotools",
         packages: &[],
         configure: "FORCE_UNSAFE_CONFIGURE=1 ./configure --disable-nls && make clean",
@@ -115,6 +134,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "apache2",
+        release: None,
         build_system: "autotools",
         packages: &["libapr1-dev", "libaprutil1-dev", "libpcre2-dev", "libssl-dev", "zlib1g-dev"],
         configure: "./configure --enable-mods-static=most --with-mpm=event && make clean",
@@ -122,6 +142,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "openssl",
+        release: None,
         build_system: "own configure",
         packages: &["perl"],
         configure: "./Configure linux-x86_64-clang no-asm no-tests && make build_generated",
@@ -129,6 +150,7 @@ pub const LARGE: &[BenchProject] = &[
     },
     BenchProject {
         name: "ffmpeg",
+        release: None,
         build_system: "own configure",
         packages: &["pkg-config"],
         configure: "./configure --cc=clang-19 --disable-x86asm --disable-inline-asm \

@@ -28,7 +28,7 @@ impl Tree {
     }
 }
 
-/// The command line of `bench scale`, `bench inject` and `bench peers`.
+/// The command line of the benchmarks that take programs by name.
 #[derive(Default)]
 pub struct Selection {
     names: Vec<String>,
@@ -40,6 +40,8 @@ pub struct Selection {
     pub page_only: bool,
     /// The peers to run, by name; of others only kept results count.
     tools: Option<Vec<String>>,
+    /// Name what is counted.
+    pub verbose: bool,
     /// How much to sample of each program.
     pub sample: Option<usize>,
     /// Where a list for other programs goes.
@@ -59,6 +61,7 @@ impl Selection {
                 "--sample" => selection.sample = Some(value()?.parse()?),
                 "--again" => selection.again = true,
                 "--peers" => selection.tools = Some(names(value()?)),
+                "-v" => selection.verbose = true,
                 "--page" => selection.page_only = true,
                 _ if word.starts_with('-') => bail!("unknown option {word}"),
                 _ => selection.names.push(word.to_owned()),
@@ -70,16 +73,25 @@ impl Selection {
     /// The programs in the order asked for. Given trees alone mean: only these. What is not given
     /// is fetched and configured when its turn comes.
     pub fn programs(&self) -> Result<Vec<Choice<'_>>> {
-        let mut chosen: Vec<Choice<'_>> = self.given.iter().map(Choice::Given).collect();
-        let all = self.names.is_empty() && self.given.is_empty();
-        let unknown = self.names.iter().find(|n| !recipes::all().any(|p| p.name == **n));
+        self.programs_or(recipes::all())
+    }
+
+    /// The same, with other programs when nothing is asked for.
+    pub fn programs_or(
+        &self,
+        usual: impl Iterator<Item = &'static BenchProject>,
+    ) -> Result<Vec<Choice<'_>>> {
+        if self.names.is_empty() && self.given.is_empty() {
+            return Ok(usual.map(Choice::Known).collect());
+        }
+        let unknown = self.names.iter().find(|n| !recipes::known().any(|p| p.name == **n));
         if let Some(name) = unknown {
-            let known: Vec<_> = recipes::all().map(|p| p.name).collect();
+            let known: Vec<_> = recipes::known().map(|p| p.name).collect();
             bail!("no program {name}; there are: {}", known.join(", "));
         }
-        let wanted = |p: &&'static BenchProject| all || self.names.iter().any(|n| n == p.name);
-        chosen.extend(recipes::all().filter(wanted).map(Choice::Known));
-        Ok(chosen)
+        let named = |p: &&'static BenchProject| self.names.iter().any(|n| n == p.name);
+        let given = self.given.iter().map(Choice::Given);
+        Ok(given.chain(recipes::known().filter(named).map(Choice::Known)).collect())
     }
 
     /// Whether a peer may be run for want of a kept result.

@@ -1,20 +1,8 @@
 //! The verdicts of `docs/judged.md`, by finding.
 
+use crate::bench::verdict::Verdict;
 use leakproof_findings::Finding;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What a reader said of a finding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    True,
-    False,
-    Unsure,
-    /// Nobody read it.
-    #[default]
-    Unjudged,
-}
 
 /// Verdicts by program and by what the table says of a finding.
 pub struct Judged(BTreeMap<(String, String), Verdict>);
@@ -31,12 +19,7 @@ impl Judged {
             let mut cells = line.split(" | ");
             let (Some(finding), Some(verdict)) = (cells.next(), cells.next()) else { continue };
             let Some(finding) = finding.strip_prefix("| `") else { continue };
-            let verdict = match verdict.trim() {
-                "true" => Verdict::True,
-                "false" => Verdict::False,
-                "unsure" => Verdict::Unsure,
-                _ => continue,
-            };
+            let Some(verdict) = Verdict::of_word(verdict) else { continue };
             all.insert((program.to_owned(), format!("`{finding}")), verdict);
         }
         Self(all)

@@ -1,9 +1,10 @@
 //! `leakproof fix` on one program, and what became of each finding.
 
-use super::judged::{Judged, Verdict, described};
+use super::judged::{Judged, described};
 use crate::bench::leakproof::{self, FixReport};
 use crate::bench::machine;
 use crate::bench::selection::Tree;
+use crate::bench::verdict::Verdict;
 use anyhow::Result;
 use leakproof_findings::{Applicability, Finding};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! The page `docs/benchmarks/fix.md`.
 
 use super::deleted::{Result as Back, Trial};
-use super::judged::Verdict;
 use super::mend::{Item, Mended, Row};
-use crate::bench::write_page;
+use crate::bench::verdict::Verdict;
+use crate::bench::{share, write_page};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,13 +19,6 @@ pub fn write(rows: &[(String, Row)], deleted: &[(String, Vec<Trial>)]) -> Result
 fn count(items: &[Item], verdict: Verdict, mended: Option<Mended>) -> usize {
     let same = |i: &&Item| i.verdict == verdict && mended.is_none_or(|m| i.mended == m);
     items.iter().filter(same).count()
-}
-
-fn share(part: usize, all: usize) -> String {
-    match all {
-        0 => "–".to_owned(),
-        _ => format!("{:.0} %", 100.0 * part as f64 / all as f64),
-    }
 }
 
 fn page(rows: &[(String, Row)]) -> Result<String> {

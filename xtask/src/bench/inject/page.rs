@@ -3,7 +3,7 @@
 use super::SAMPLE;
 use super::origin::Origin;
 use super::trial::Outcome;
-use crate::bench::write_page;
+use crate::bench::{share, write_page};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -83,8 +83,4 @@ fn origins(outcomes: &[&Outcome]) -> String {
 fn counts(outcome: &Outcome) -> (usize, usize) {
     let found = outcome.trials.iter().filter(|t| t.found).count();
     (found, outcome.trials.iter().map(|t| t.elsewhere.len()).sum())
-}
-
-fn share(part: usize, whole: usize) -> String {
-    if whole == 0 { "-".into() } else { format!("{:.0} %", part as f64 / whole as f64 * 100.0) }
 }
