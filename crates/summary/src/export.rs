@@ -61,6 +61,7 @@ impl Exec<'_> {
                 return summary;
             }
         }
+        self.forget_distant(BY_OUTCOME.cells);
         let Some((state, value)) = self.chosen_exits() else {
             return Summary::never_returns();
         };
@@ -262,26 +263,29 @@ impl Exec<'_> {
     /// same loop or through recursion, goes on to the end of the list. A function that looks for
     /// one object and releases that does not.
     fn note_stars(&mut self, state: &mut State) {
+        let mut stars: FxHashSet<(Base, i64)> = FxHashSet::default();
+        for (owner, offset, base) in self.repeated_releases() {
+            if stars.insert((owner, offset)) && self.may_both_be_released(state, owner, base) {
+                state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
+            }
+        }
+    }
+
+    /// Where an object and the one in its field were released in different turns: the object, the field, and the other.
+    pub(crate) fn repeated_releases(&self) -> Vec<(Base, i64, Base)> {
         let mut steps: FxHashMap<(InstId, Base), FxHashSet<u64>> = FxHashMap::default();
         for free in &self.frees {
             steps.entry((free.inst, free.base)).or_default().insert(free.step);
         }
         let released: FxHashSet<Base> = self.frees.iter().map(|f| f.base).collect();
-        let mut stars: FxHashSet<(Base, i64)> = FxHashSet::default();
-        for i in 0..self.frees.len() {
-            let Free { inst, base, step } = self.frees[i];
-            let Some((owner, offset)) = self.owner_of(base) else { continue };
+        let repeated = self.frees.iter().filter_map(|&Free { inst, base, step }| {
+            let (owner, offset) = self.owner_of(base)?;
             let others = steps.get(&(inst, owner));
             let again = others.is_some_and(|s| s.iter().any(|&s| s != step));
             let recursive = self.recursive_frees.contains(&base) && released.contains(&owner);
-            let is_star = again || recursive;
-            if is_star
-                && stars.insert((owner, offset))
-                && self.may_both_be_released(state, owner, base)
-            {
-                state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
-            }
-        }
+            (again || recursive).then_some((owner, offset, base))
+        });
+        repeated.collect()
     }
 
     fn may_both_be_released(&mut self, state: &State, a: Base, b: Base) -> bool {
@@ -321,20 +325,8 @@ impl Exec<'_> {
 
     /// Forgets external cells beyond the number that callers are told of.
     fn keep_nearest_cells(&mut self, state: &mut State, most: usize) {
-        let mut cells: Vec<(u32, Cell)> = Vec::new();
-        for (&(base, slot), _) in &state.mem {
-            let depth = match self.kind(base) {
-                BaseKind::Global(_) => 1,
-                BaseKind::Pointee if self.is_nameable(base) => {
-                    let pointer = self.terms.as_pointee(base);
-                    pointer.and_then(|p| self.pointer_depth(p)).unwrap_or(MAX_DEPTH)
-                }
-                _ => continue,
-            };
-            if slot.is_contents() {
-                cells.push((depth, (base, slot)));
-            }
-        }
+        let mut cells: Vec<(u32, Cell)> =
+            state.mem.keys().filter_map(|&cell| Some((self.distance_of(cell)?, cell))).collect();
         if cells.len() <= most {
             return;
         }
@@ -346,30 +338,48 @@ impl Exec<'_> {
         }
     }
 
+    /// How far contents are from callers that they can be told of.
+    pub(crate) fn distance_of(&self, (base, slot): Cell) -> Option<u32> {
+        match self.kind(base) {
+            _ if !slot.is_contents() => None,
+            BaseKind::Global(_) => Some(1),
+            BaseKind::Pointee if self.is_nameable(base) => {
+                let pointer = self.terms.as_pointee(base);
+                Some(pointer.and_then(|p| self.pointer_depth(p)).unwrap_or(MAX_DEPTH))
+            }
+            _ => None,
+        }
+    }
+
     /// Callers are told what becomes of the objects nearest to them, those that they handed in
     /// first; of others of theirs, that they are out of sight.
     fn keep_nearest_fates(&mut self, state: &mut State) {
-        let fates = state.mem.iter().filter(|((base, slot), _)| {
-            matches!(slot, Slot::Freed | Slot::Star(_)) && self.kind(*base) == BaseKind::Pointee
-        });
-        let mut bases: Vec<(bool, u32, Base)> = fates
-            .filter_map(|((base, _), _)| {
-                let pointer = self.terms.as_pointee(*base)?;
-                let depth = self.pointer_depth(pointer)?;
-                Some((self.argument_depth(pointer).is_none(), depth, *base))
-            })
-            .collect();
-        bases.sort_unstable();
-        bases.dedup();
-        for (foreign, _, base) in bases.split_off(bases.len().min(MAX_FATES)) {
+        for (foreign, base) in self.distant_fates(state.mem.keys().copied()) {
             let told: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
-            for slot in told.into_iter().filter(|s| matches!(s, Slot::Freed | Slot::Star(_))) {
+            for slot in told.into_iter().filter(|s| s.is_fate()) {
                 state.mem.remove(&(base, slot));
             }
             if !foreign {
                 state.mem.insert((base, Slot::Escaped), Terms::TRUE);
             }
         }
+    }
+
+    /// The objects of others of whose fate there is something in some cells, without those nearest to callers; and whether
+    /// they were not handed in.
+    pub(crate) fn distant_fates(&self, cells: impl Iterator<Item = Cell>) -> Vec<(bool, Base)> {
+        let fates =
+            cells.filter(|(base, slot)| slot.is_fate() && self.kind(*base) == BaseKind::Pointee);
+        let mut bases: Vec<(bool, u32, Base)> = fates
+            .filter_map(|(base, _)| {
+                let pointer = self.terms.as_pointee(base)?;
+                let depth = self.pointer_depth(pointer)?;
+                Some((self.argument_depth(pointer).is_none(), depth, base))
+            })
+            .collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases.into_iter().skip(MAX_FATES).map(|(foreign, _, base)| (foreign, base)).collect()
     }
 
     /// Callers are told of the objects nearest to them that their contents are unknown. Calls of what

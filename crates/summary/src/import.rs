@@ -551,10 +551,10 @@ impl Exec<'_> {
                     if self.is_untold(base) {
                         continue;
                     }
-                    for &o in next {
-                        let old = state.fact(base, Slot::Star(o));
-                        let fact = self.terms.or2(old, when);
-                        state.mem.insert((base, Slot::Star(o)), fact);
+                    for star in next.iter().map(|&o| Slot::Star(o)) {
+                        if when != Terms::FALSE && state.fact(base, star) != Terms::TRUE {
+                            state.mem.insert((base, star), Terms::TRUE);
+                        }
                     }
                     continue;
                 }
