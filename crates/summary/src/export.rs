@@ -42,6 +42,21 @@ const MAX_NUMBERS: usize = 12;
 /// Contents of a new object that are not owned objects.
 const MAX_OBJECT_CELLS: usize = 10;
 
+/// The dereferences that lead from a function's inputs to a pointer.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    count: u32,
+    /// They start at an argument, and each is known.
+    from_argument: bool,
+}
+
+/// What is known of the way to a base.
+#[derive(Clone, Copy)]
+pub(crate) enum StepsTo {
+    Unknown,
+    Known(Option<Steps>),
+}
+
 impl Exec<'_> {
     /// The summary, after `run`.
     pub fn summarise(&mut self) -> Summary {
@@ -469,40 +484,52 @@ impl Exec<'_> {
 
     /// How many dereferences lead from the function's inputs to this pointer.
     pub(crate) fn pointer_depth(&self, t: Term) -> Option<u32> {
-        match self.terms.node(t) {
-            Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
-                SymKind::Arg(_) => Some(0),
-                SymKind::Init { base, epoch, .. } if *epoch == Terms::NULL => {
-                    match self.kind(*base) {
-                        BaseKind::Global(_) | BaseKind::VarArgs => Some(1),
-                        BaseKind::Pointee => {
-                            let inner = self.terms.as_pointee(*base)?;
-                            Some(self.pointer_depth(inner)? + 1)
-                        }
-                        _ => None,
-                    }
-                }
-                _ => None,
-            },
-            Node::Bin { lhs, rhs, .. } if self.terms.as_int(*rhs).is_some() => {
-                self.pointer_depth(*lhs)
-            }
-            Node::Addr { base, .. } | Node::Elem { base, .. } => {
-                self.pointer_depth(self.terms.as_pointee(*base)?)
-            }
-            _ => None,
-        }
+        self.steps_to(t).map(|steps| steps.count)
     }
 
     /// How many dereferences lead from an argument to this pointer.
     pub(crate) fn argument_depth(&self, pointer: Term) -> Option<u32> {
-        let depth = self.pointer_depth(pointer)?;
-        let mut at = pointer;
-        for _ in 0..depth {
-            let holder = self.holder_of(at)?;
-            at = self.terms.as_pointee(holder)?;
+        self.steps_to(pointer).filter(|steps| steps.from_argument).map(|steps| steps.count)
+    }
+
+    fn steps_to(&self, t: Term) -> Option<Steps> {
+        match *self.terms.node(t) {
+            Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
+                SymKind::Arg(_) => Some(Steps { count: 0, from_argument: true }),
+                SymKind::Init { base, epoch: Terms::NULL, .. } => match self.kind(base) {
+                    BaseKind::Global(_) | BaseKind::VarArgs => {
+                        Some(Steps { count: 1, from_argument: false })
+                    }
+                    BaseKind::Pointee => {
+                        self.steps_to_base(base).map(|s| Steps { count: s.count + 1, ..s })
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            Node::Bin { lhs, rhs, .. } if self.terms.as_int(rhs).is_some() => self.steps_to(lhs),
+            Node::Addr { base, .. } => self.steps_to_base(base),
+            // Which element it was is not known, unless an argument says so.
+            Node::Elem { base, .. } => self
+                .steps_to_base(base)
+                .map(|s| Steps { from_argument: s.from_argument && s.count == 0, ..s }),
+            _ => None,
         }
-        Some(depth)
+    }
+
+    /// How many lead to the pointer whose pointee a base is. The same is asked of a base again and again.
+    fn steps_to_base(&self, base: Base) -> Option<Steps> {
+        let number = base.0 as usize;
+        if let Some(StepsTo::Known(steps)) = self.steps_to.borrow().get(number) {
+            return *steps;
+        }
+        let steps = self.terms.as_pointee(base).and_then(|pointer| self.steps_to(pointer));
+        let mut known = self.steps_to.borrow_mut();
+        if known.len() <= number {
+            known.resize(number + 1, StepsTo::Unknown);
+        }
+        known[number] = StepsTo::Known(steps);
+        steps
     }
 
     /// The base whose initial contents a pointer was.
