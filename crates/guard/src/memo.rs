@@ -20,54 +20,77 @@ pub(crate) enum Operation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Key(pub Operation, pub Term, pub Term, pub Term);
 
+/// A key in little room: the table is looked at all the time, and should stay where that is quick.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Packed([u32; 3]);
+
+impl From<Key> for Packed {
+    fn from(Key(operation, a, b, c): Key) -> Self {
+        let kind = match operation {
+            Operation::And => 0,
+            Operation::Or => 1,
+            Operation::Ite => 2,
+            Operation::Cmp(cmp) => 3 + cmp as u32,
+        };
+        debug_assert!(c.0 < 1 << KIND_SHIFT, "no memory holds so many terms");
+        Self([a.0, b.0, c.0 | kind << KIND_SHIFT])
+    }
+}
+
+/// Where the operation stands beside the last operand.
+const KIND_SHIFT: u32 = 29;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: Packed,
+    result: Term,
+}
+
+/// Of the operations, none is on this term.
+const EMPTY: Slot = Slot { key: Packed([u32::MAX; 3]), result: Term(u32::MAX) };
+
 const SMALLEST: usize = 1 << 6;
 const LARGEST: usize = 1 << 15;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    slots: Vec<Option<(Key, Term)>>,
+    slots: Vec<Slot>,
     /// Results kept since the table grew.
     kept: usize,
 }
 
 impl Memo {
     pub fn get(&self, key: Key) -> Option<Term> {
-        match self.slots.get(self.slot(key))? {
-            Some((known, result)) if *known == key => Some(*result),
-            _ => None,
-        }
+        let key = Packed::from(key);
+        let slot = self.slots.get(self.place(key))?;
+        (slot.key == key).then_some(slot.result)
     }
 
     pub fn keep(&mut self, key: Key, result: Term) {
         if self.kept >= self.slots.len() && self.slots.len() < LARGEST {
             self.grow();
         }
-        let slot = self.slot(key);
-        self.slots[slot] = Some((key, result));
+        let key = Packed::from(key);
+        let place = self.place(key);
+        self.slots[place] = Slot { key, result };
         self.kept += 1;
     }
 
     fn grow(&mut self) {
         let size = (self.slots.len() * 4).clamp(SMALLEST, LARGEST);
-        let old = std::mem::replace(&mut self.slots, vec![None; size]);
-        for (key, result) in old.into_iter().flatten() {
-            let slot = self.slot(key);
-            self.slots[slot] = Some((key, result));
+        let old = std::mem::replace(&mut self.slots, vec![EMPTY; size]);
+        for slot in old.into_iter().filter(|s| s.key != EMPTY.key) {
+            let place = self.place(slot.key);
+            self.slots[place] = slot;
         }
         self.kept = 0;
     }
 
-    /// Sizes are powers of two; of an empty table there is no slot.
-    fn slot(&self, Key(operation, a, b, c): Key) -> usize {
+    /// Sizes are powers of two; of an empty table there is no place.
+    fn place(&self, Packed([a, b, c]): Packed) -> usize {
         const K: u64 = 0x9e37_79b9_7f4a_7c15;
-        let kind = match operation {
-            Operation::And => 0,
-            Operation::Or => 1,
-            Operation::Ite => 2,
-            Operation::Cmp(cmp) => 3 + cmp as u64,
-        };
-        let first = (u64::from(a.0) << 32 | u64::from(b.0)).wrapping_mul(K);
-        let both = (first.rotate_left(23) ^ (u64::from(c.0) << 8 | kind)).wrapping_mul(K);
+        let first = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(K);
+        let both = (first.rotate_left(23) ^ u64::from(c)).wrapping_mul(K);
         (both >> 40) as usize & self.slots.len().wrapping_sub(1)
     }
 }

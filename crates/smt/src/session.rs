@@ -1,13 +1,14 @@
 //! Questions about the terms of one function: what was learned for one serves the next.
 
 use crate::skeleton::Skeleton;
-use crate::theory::{self, Verdict};
+use crate::theory::{self, Theory, Verdict};
 use crate::{Answer, Limits};
 use leakproof_guard::{Assignment, Node, Term, Terms, for_each_child};
 use rustc_hash::FxHashSet;
 
 pub struct Session {
     skeleton: Skeleton,
+    theory: Theory,
     checks: u64,
 }
 
@@ -19,7 +20,7 @@ impl Default for Session {
 
 impl Session {
     pub fn new() -> Self {
-        Self { skeleton: Skeleton::new(), checks: 0 }
+        Self { skeleton: Skeleton::new(), theory: Theory::default(), checks: 0 }
     }
 
     /// How often comparisons had to be asked about: what questions cost. Many are answered without.
@@ -39,7 +40,8 @@ impl Session {
             }
             let needed = Needed::of(terms, &self.skeleton, formula);
             self.checks += 1;
-            match theory::check(terms, &needed.atoms, &|t| self.skeleton.truth(t), limits) {
+            let truth = |t| self.skeleton.truth(t);
+            match self.theory.check(terms, &needed.atoms, &truth, limits) {
                 Verdict::Consistent(mut values) => {
                     self.add_symbols(terms, &needed, &mut values);
                     return Answer::Sat(values);

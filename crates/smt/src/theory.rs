@@ -21,27 +21,60 @@ pub enum Verdict {
 /// What is given about the truth of conditions.
 pub type Truth<'t> = &'t dyn Fn(Term) -> bool;
 
-/// Comparisons that share no unknown have nothing to say about each other: each group is a question of its own, and
-/// what is asked of the solver is small. Most groups have an answer that is easily guessed.
-pub fn check(terms: &Terms, atoms: &[(Term, bool)], truth: Truth<'_>, limits: Limits) -> Verdict {
-    let reader = Reader { terms, truth };
-    let atoms = atoms.iter().copied().filter(|(t, _)| !matches!(terms.node(*t), Node::Sym(_)));
-    let (mut values, mut is_known) = (Assignment::default(), true);
-    for group in groups(reader, atoms) {
-        let found = match guess(reader, &group) {
-            Some(found) => Verdict::Consistent(found),
-            None => solve(reader, &group, limits),
-        };
-        match found {
-            Verdict::Consistent(found) => {
-                values.syms.extend(found.syms);
-                values.anys.extend(found.anys);
+/// Who answers questions about comparisons.
+#[derive(Default)]
+pub struct Theory {
+    /// Z3, once a question got as far: to make a solver costs more than most questions do.
+    solver: Option<Solver>,
+}
+
+impl Theory {
+    /// Comparisons that share no unknown have nothing to say about each other: each group is a question of its own, and
+    /// what is asked of the solver is small. Most groups have an answer that is easily guessed.
+    pub fn check(
+        &mut self,
+        terms: &Terms,
+        atoms: &[(Term, bool)],
+        truth: Truth<'_>,
+        limits: Limits,
+    ) -> Verdict {
+        let reader = Reader { terms, truth };
+        let atoms = atoms.iter().copied().filter(|(t, _)| !matches!(terms.node(*t), Node::Sym(_)));
+        let (mut values, mut is_known) = (Assignment::default(), true);
+        for group in groups(reader, atoms) {
+            let found = match guess(reader, &group) {
+                Some(found) => Verdict::Consistent(found),
+                None => self.solve(reader, &group, limits),
+            };
+            match found {
+                Verdict::Consistent(found) => {
+                    values.syms.extend(found.syms);
+                    values.anys.extend(found.anys);
+                }
+                Verdict::Inconsistent(core) => return Verdict::Inconsistent(core),
+                Verdict::Unknown => is_known = false,
             }
-            Verdict::Inconsistent(core) => return Verdict::Inconsistent(core),
-            Verdict::Unknown => is_known = false,
         }
+        if is_known { Verdict::Consistent(values) } else { Verdict::Unknown }
     }
-    if is_known { Verdict::Consistent(values) } else { Verdict::Unknown }
+
+    /// What Z3 says, which forgets the question again. The limits are those of the first one.
+    fn solve(&mut self, reader: Reader<'_>, atoms: &[(Term, bool)], limits: Limits) -> Verdict {
+        let solver = self.solver.get_or_insert_with(|| limited_solver(limits));
+        solver.push();
+        let verdict = answer(solver, reader, atoms);
+        solver.pop(1);
+        verdict
+    }
+}
+
+fn limited_solver(limits: Limits) -> Solver {
+    let solver = Solver::new();
+    let mut params = Params::new();
+    params.set_u32("timeout", limits.milliseconds);
+    params.set_u32("rlimit", limits.resources);
+    solver.set_params(&params);
+    solver
 }
 
 /// The atoms, together where they share an unknown.
@@ -70,13 +103,7 @@ fn groups(reader: Reader<'_>, atoms: impl Iterator<Item = (Term, bool)>) -> Vec<
     groups
 }
 
-/// What Z3 says.
-fn solve(reader: Reader<'_>, atoms: &[(Term, bool)], limits: Limits) -> Verdict {
-    let solver = Solver::new();
-    let mut params = Params::new();
-    params.set_u32("timeout", limits.milliseconds);
-    params.set_u32("rlimit", limits.resources);
-    solver.set_params(&params);
+fn answer(solver: &Solver, reader: Reader<'_>, atoms: &[(Term, bool)]) -> Verdict {
     let mut encoder = Encoder::new(reader.terms, reader.truth);
     let mut trackers = Vec::new();
     for (i, &(atom, holds)) in atoms.iter().enumerate() {

@@ -15,6 +15,7 @@ use crate::atoms::Favours;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::deciding::Deciding;
+use crate::export::StepsTo;
 use crate::memory::Bases;
 use crate::planted::{Planted, PlantedIn};
 use crate::repeated::Outcomes;
@@ -31,6 +32,7 @@ use leakproof_ir::{
 };
 use leakproof_program::FuncRef;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -179,6 +181,10 @@ pub struct Exec<'a> {
     pub(crate) counted: FxHashSet<Cell>,
     /// Bases that hold more than characters.
     pub(crate) wide: FxHashSet<Base>,
+    /// Bases of which some element was written: others have no cells for elements in any state.
+    pub(crate) arrays: FxHashSet<Base>,
+    /// How far bases are from the function's inputs, as far as somebody asked.
+    pub(crate) steps_to: RefCell<Vec<StepsTo>>,
     /// Bases released through a recursive call.
     pub recursive_frees: FxHashSet<Base>,
     /// What functions of the library answered to questions that may come again.
@@ -295,6 +301,8 @@ impl<'a> Exec<'a> {
             null_tested: compared_with_null(function, body),
             counted: FxHashSet::default(),
             wide: FxHashSet::default(),
+            arrays: FxHashSet::default(),
+            steps_to: RefCell::default(),
             recursive_frees: FxHashSet::default(),
             answers: FxHashMap::default(),
             planted: Vec::new(),

@@ -42,6 +42,21 @@ const MAX_NUMBERS: usize = 12;
 /// Contents of a new object that are not owned objects.
 const MAX_OBJECT_CELLS: usize = 10;
 
+/// The dereferences that lead from a function's inputs to a pointer.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    count: u32,
+    /// They start at an argument, and each is known.
+    from_argument: bool,
+}
+
+/// What is known of the way to a base.
+#[derive(Clone, Copy)]
+pub(crate) enum StepsTo {
+    Unknown,
+    Known(Option<Steps>),
+}
+
 impl Exec<'_> {
     /// The summary, after `run`.
     pub fn summarise(&mut self) -> Summary {
@@ -61,6 +76,7 @@ impl Exec<'_> {
                 return summary;
             }
         }
+        self.forget_distant(BY_OUTCOME.cells);
         let Some((state, value)) = self.chosen_exits() else {
             return Summary::never_returns();
         };
@@ -262,26 +278,29 @@ impl Exec<'_> {
     /// same loop or through recursion, goes on to the end of the list. A function that looks for
     /// one object and releases that does not.
     fn note_stars(&mut self, state: &mut State) {
+        let mut stars: FxHashSet<(Base, i64)> = FxHashSet::default();
+        for (owner, offset, base) in self.repeated_releases() {
+            if stars.insert((owner, offset)) && self.may_both_be_released(state, owner, base) {
+                state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
+            }
+        }
+    }
+
+    /// Where an object and the one in its field were released in different turns: the object, the field, and the other.
+    pub(crate) fn repeated_releases(&self) -> Vec<(Base, i64, Base)> {
         let mut steps: FxHashMap<(InstId, Base), FxHashSet<u64>> = FxHashMap::default();
         for free in &self.frees {
             steps.entry((free.inst, free.base)).or_default().insert(free.step);
         }
         let released: FxHashSet<Base> = self.frees.iter().map(|f| f.base).collect();
-        let mut stars: FxHashSet<(Base, i64)> = FxHashSet::default();
-        for i in 0..self.frees.len() {
-            let Free { inst, base, step } = self.frees[i];
-            let Some((owner, offset)) = self.owner_of(base) else { continue };
+        let repeated = self.frees.iter().filter_map(|&Free { inst, base, step }| {
+            let (owner, offset) = self.owner_of(base)?;
             let others = steps.get(&(inst, owner));
             let again = others.is_some_and(|s| s.iter().any(|&s| s != step));
             let recursive = self.recursive_frees.contains(&base) && released.contains(&owner);
-            let is_star = again || recursive;
-            if is_star
-                && stars.insert((owner, offset))
-                && self.may_both_be_released(state, owner, base)
-            {
-                state.mem.insert((owner, Slot::Star(offset)), Terms::TRUE);
-            }
-        }
+            (again || recursive).then_some((owner, offset, base))
+        });
+        repeated.collect()
     }
 
     fn may_both_be_released(&mut self, state: &State, a: Base, b: Base) -> bool {
@@ -321,20 +340,8 @@ impl Exec<'_> {
 
     /// Forgets external cells beyond the number that callers are told of.
     fn keep_nearest_cells(&mut self, state: &mut State, most: usize) {
-        let mut cells: Vec<(u32, Cell)> = Vec::new();
-        for (&(base, slot), _) in &state.mem {
-            let depth = match self.kind(base) {
-                BaseKind::Global(_) => 1,
-                BaseKind::Pointee if self.is_nameable(base) => {
-                    let pointer = self.terms.as_pointee(base);
-                    pointer.and_then(|p| self.pointer_depth(p)).unwrap_or(MAX_DEPTH)
-                }
-                _ => continue,
-            };
-            if slot.is_contents() {
-                cells.push((depth, (base, slot)));
-            }
-        }
+        let mut cells: Vec<(u32, Cell)> =
+            state.mem.keys().filter_map(|&cell| Some((self.distance_of(cell)?, cell))).collect();
         if cells.len() <= most {
             return;
         }
@@ -346,30 +353,48 @@ impl Exec<'_> {
         }
     }
 
+    /// How far contents are from callers that they can be told of.
+    pub(crate) fn distance_of(&self, (base, slot): Cell) -> Option<u32> {
+        match self.kind(base) {
+            _ if !slot.is_contents() => None,
+            BaseKind::Global(_) => Some(1),
+            BaseKind::Pointee if self.is_nameable(base) => {
+                let pointer = self.terms.as_pointee(base);
+                Some(pointer.and_then(|p| self.pointer_depth(p)).unwrap_or(MAX_DEPTH))
+            }
+            _ => None,
+        }
+    }
+
     /// Callers are told what becomes of the objects nearest to them, those that they handed in
     /// first; of others of theirs, that they are out of sight.
     fn keep_nearest_fates(&mut self, state: &mut State) {
-        let fates = state.mem.iter().filter(|((base, slot), _)| {
-            matches!(slot, Slot::Freed | Slot::Star(_)) && self.kind(*base) == BaseKind::Pointee
-        });
-        let mut bases: Vec<(bool, u32, Base)> = fates
-            .filter_map(|((base, _), _)| {
-                let pointer = self.terms.as_pointee(*base)?;
-                let depth = self.pointer_depth(pointer)?;
-                Some((self.argument_depth(pointer).is_none(), depth, *base))
-            })
-            .collect();
-        bases.sort_unstable();
-        bases.dedup();
-        for (foreign, _, base) in bases.split_off(bases.len().min(MAX_FATES)) {
+        for (foreign, base) in self.distant_fates(state.mem.keys().copied()) {
             let told: Vec<Slot> = state.cells_of(base).map(|(slot, _)| slot).collect();
-            for slot in told.into_iter().filter(|s| matches!(s, Slot::Freed | Slot::Star(_))) {
+            for slot in told.into_iter().filter(|s| s.is_fate()) {
                 state.mem.remove(&(base, slot));
             }
             if !foreign {
                 state.mem.insert((base, Slot::Escaped), Terms::TRUE);
             }
         }
+    }
+
+    /// The objects of others of whose fate there is something in some cells, without those nearest to callers; and whether
+    /// they were not handed in.
+    pub(crate) fn distant_fates(&self, cells: impl Iterator<Item = Cell>) -> Vec<(bool, Base)> {
+        let fates =
+            cells.filter(|(base, slot)| slot.is_fate() && self.kind(*base) == BaseKind::Pointee);
+        let mut bases: Vec<(bool, u32, Base)> = fates
+            .filter_map(|(base, _)| {
+                let pointer = self.terms.as_pointee(base)?;
+                let depth = self.pointer_depth(pointer)?;
+                Some((self.argument_depth(pointer).is_none(), depth, base))
+            })
+            .collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases.into_iter().skip(MAX_FATES).map(|(foreign, _, base)| (foreign, base)).collect()
     }
 
     /// Callers are told of the objects nearest to them that their contents are unknown. Calls of what
@@ -459,40 +484,52 @@ impl Exec<'_> {
 
     /// How many dereferences lead from the function's inputs to this pointer.
     pub(crate) fn pointer_depth(&self, t: Term) -> Option<u32> {
-        match self.terms.node(t) {
-            Node::Sym(s) => match &self.sym_kinds[s.0 as usize] {
-                SymKind::Arg(_) => Some(0),
-                SymKind::Init { base, epoch, .. } if *epoch == Terms::NULL => {
-                    match self.kind(*base) {
-                        BaseKind::Global(_) | BaseKind::VarArgs => Some(1),
-                        BaseKind::Pointee => {
-                            let inner = self.terms.as_pointee(*base)?;
-                            Some(self.pointer_depth(inner)? + 1)
-                        }
-                        _ => None,
-                    }
-                }
-                _ => None,
-            },
-            Node::Bin { lhs, rhs, .. } if self.terms.as_int(*rhs).is_some() => {
-                self.pointer_depth(*lhs)
-            }
-            Node::Addr { base, .. } | Node::Elem { base, .. } => {
-                self.pointer_depth(self.terms.as_pointee(*base)?)
-            }
-            _ => None,
-        }
+        self.steps_to(t).map(|steps| steps.count)
     }
 
     /// How many dereferences lead from an argument to this pointer.
     pub(crate) fn argument_depth(&self, pointer: Term) -> Option<u32> {
-        let depth = self.pointer_depth(pointer)?;
-        let mut at = pointer;
-        for _ in 0..depth {
-            let holder = self.holder_of(at)?;
-            at = self.terms.as_pointee(holder)?;
+        self.steps_to(pointer).filter(|steps| steps.from_argument).map(|steps| steps.count)
+    }
+
+    fn steps_to(&self, t: Term) -> Option<Steps> {
+        match *self.terms.node(t) {
+            Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
+                SymKind::Arg(_) => Some(Steps { count: 0, from_argument: true }),
+                SymKind::Init { base, epoch: Terms::NULL, .. } => match self.kind(base) {
+                    BaseKind::Global(_) | BaseKind::VarArgs => {
+                        Some(Steps { count: 1, from_argument: false })
+                    }
+                    BaseKind::Pointee => {
+                        self.steps_to_base(base).map(|s| Steps { count: s.count + 1, ..s })
+                    }
+                    _ => None,
+                },
+                _ => None,
+            },
+            Node::Bin { lhs, rhs, .. } if self.terms.as_int(rhs).is_some() => self.steps_to(lhs),
+            Node::Addr { base, .. } => self.steps_to_base(base),
+            // Which element it was is not known, unless an argument says so.
+            Node::Elem { base, .. } => self
+                .steps_to_base(base)
+                .map(|s| Steps { from_argument: s.from_argument && s.count == 0, ..s }),
+            _ => None,
         }
-        Some(depth)
+    }
+
+    /// How many lead to the pointer whose pointee a base is. The same is asked of a base again and again.
+    fn steps_to_base(&self, base: Base) -> Option<Steps> {
+        let number = base.0 as usize;
+        if let Some(StepsTo::Known(steps)) = self.steps_to.borrow().get(number) {
+            return *steps;
+        }
+        let steps = self.terms.as_pointee(base).and_then(|pointer| self.steps_to(pointer));
+        let mut known = self.steps_to.borrow_mut();
+        if known.len() <= number {
+            known.resize(number + 1, StepsTo::Unknown);
+        }
+        known[number] = StepsTo::Known(steps);
+        steps
     }
 
     /// The base whose initial contents a pointer was.

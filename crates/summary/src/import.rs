@@ -209,7 +209,6 @@ impl Exec<'_> {
         state: &State,
     ) -> Term {
         let get = |r: &Ref| import.values[r.0 as usize];
-        let all = |rs: &[Ref]| rs.iter().map(get).collect::<Vec<Term>>();
         match expr {
             Expr::Bool(b) => Terms::bool(*b),
             Expr::Int { bits, value } => self.terms.int(*bits, *value),
@@ -253,8 +252,8 @@ impl Exec<'_> {
                 }
             }
             Expr::Not(x) => self.terms.not(get(x)),
-            Expr::And(xs) => self.terms.and(all(xs)),
-            Expr::Or(xs) => self.terms.or(all(xs)),
+            Expr::And(xs) => self.terms.and(xs.iter().map(get)),
+            Expr::Or(xs) => self.terms.or(xs.iter().map(get)),
             Expr::Ite { cond, then, otherwise } => {
                 let c = self.pcs.simplify(&mut self.terms, state.pc, get(cond));
                 self.terms.ite(c, get(then), get(otherwise))
@@ -270,8 +269,8 @@ impl Exec<'_> {
             Expr::Bin { op: leakproof_guard::Op::Add, lhs, rhs } => self.add(get(lhs), get(rhs)),
             Expr::Bin { op, lhs, rhs } => self.terms.bin(*op, get(lhs), get(rhs)),
             Expr::Cast { cast, bits, value } => self.terms.cast(*cast, *bits, get(value)),
-            Expr::Any(xs) => self.terms.any(all(xs)),
-            Expr::Tuple(xs) => self.terms.tuple(all(xs)),
+            Expr::Any(xs) => self.terms.any(xs.iter().map(get)),
+            Expr::Tuple(xs) => self.terms.tuple(xs.iter().map(get).collect()),
         }
     }
 
@@ -557,10 +556,10 @@ impl Exec<'_> {
                     if self.is_untold(base) {
                         continue;
                     }
-                    for &o in next {
-                        let old = state.fact(base, Slot::Star(o));
-                        let fact = self.terms.or2(old, when);
-                        state.mem.insert((base, Slot::Star(o)), fact);
+                    for star in next.iter().map(|&o| Slot::Star(o)) {
+                        if when != Terms::FALSE && state.fact(base, star) != Terms::TRUE {
+                            state.mem.insert((base, star), Terms::TRUE);
+                        }
                     }
                     continue;
                 }

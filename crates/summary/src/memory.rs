@@ -249,11 +249,11 @@ impl Exec<'_> {
     }
 
     fn read_unwritten(&mut self, state: &State, base: Base, offset: i64, bits: u16) -> Term {
-        let mut values: Vec<Term> = state
-            .contents_of(base)
-            .filter(|(slot, _)| matches!(slot, Slot::Every(e) if e.covers(offset)))
-            .map(|(_, t)| t)
-            .collect();
+        let mut values: Vec<Term> = Vec::new();
+        if self.arrays.contains(&base) {
+            let covering = |slot: Slot| matches!(slot, Slot::Every(e) if e.covers(offset));
+            values.extend(state.contents_of(base).filter(|(s, _)| covering(*s)).map(|(_, t)| t));
+        }
         if values.is_empty() {
             return self.initial(state, base, Slot::At(offset), bits);
         }
@@ -465,7 +465,9 @@ impl Exec<'_> {
             self.write_every(state, base, elements, value, at);
             return;
         }
-        state.mem.remove(&(base, Slot::Last));
+        if self.arrays.contains(&base) {
+            state.mem.remove(&(base, Slot::Last));
+        }
         if self.terms.bits(value) > 8 {
             self.wide.insert(base);
         }
@@ -515,6 +517,7 @@ impl Exec<'_> {
         }
         if !state.mem.contains_key(&key) {
             state.mem.insert(key, value);
+            self.arrays.insert(base);
         }
         self.written_at.entry(key).or_insert(at);
     }

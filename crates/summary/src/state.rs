@@ -11,6 +11,7 @@ use imbl::ordmap::DiffItem;
 use imbl::shared_ptr::DefaultSharedPtr;
 use leakproof_guard::{Base, Cmp, Node, Term, Terms};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 pub type Cell = (Base, Slot);
 pub type Cells = OrdMap<Cell, Term>;
@@ -226,8 +227,13 @@ impl PathConditions {
             return known;
         }
         let decided = parts.iter().map(|&p| self.simplify_within(terms, pc, p, nesting - 1));
-        let decided = decided.collect::<Vec<Term>>();
-        let whole = if conj { terms.and(decided) } else { terms.or(decided) };
+        let decided: SmallVec<[Term; 16]> = decided.collect();
+        let whole = match conj {
+            // A constructor would only find it again.
+            _ if *decided == *parts => t,
+            true => terms.and(decided),
+            false => terms.or(decided),
+        };
         let simpler = self.decide(terms, pc, whole);
         self.simplified.insert((pc, t), simpler);
         simpler

@@ -24,7 +24,7 @@ pub enum Slot {
     /// Whether somebody unknown holds a reference to the object.
     Escaped,
     /// What is freed of this object is freed, too, of the one at this offset, and so on
-    /// (a loop or recursion that frees a list or tree).
+    /// (a loop or recursion that frees a list or tree). True on every path once it is on some.
     Star(i64),
     /// The element of an array that was written last: its pointer, and what was written.
     Last,
@@ -37,6 +37,11 @@ impl Slot {
 
     pub fn is_contents(self) -> bool {
         matches!(self, Slot::At(_) | Slot::Every { .. })
+    }
+
+    /// Whether it says what became of an object.
+    pub fn is_fate(self) -> bool {
+        matches!(self, Slot::Freed | Slot::Star(_))
     }
 }
 

@@ -72,6 +72,8 @@ impl Exec<'_> {
                     mem.remove(&cell);
                     continue;
                 }
+                // Under which condition is of use to nobody.
+                _ if matches!(cell.1, Slot::Star(_)) => Terms::TRUE,
                 // An object that does not exist on the other side has no contents there.
                 (Some(x), None) if self.is_absent(b, cell) => x,
                 (None, Some(y)) if self.is_absent(a, cell) => y,
