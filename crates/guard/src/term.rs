@@ -5,7 +5,6 @@
 
 use crate::area::Area;
 use crate::linear::Alternatives;
-use crate::list::List;
 use crate::marks::Marks;
 use crate::memo::Memo;
 use crate::seen::Seen;
@@ -15,6 +14,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// A term of a `Terms` arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -97,8 +97,8 @@ pub enum Node {
         area: Area,
     },
     Not(Term),
-    And(List),
-    Or(List),
+    And(Arc<[Term]>),
+    Or(Arc<[Term]>),
     Ite {
         cond: Term,
         then: Term,
@@ -120,8 +120,8 @@ pub enum Node {
         value: Term,
     },
     /// Some one of these (an element of an array that holds all of them).
-    Any(List),
-    Tuple(List),
+    Any(Arc<[Term]>),
+    Tuple(Arc<[Term]>),
 }
 
 /// What is known of a symbol's value wherever it occurs.
@@ -335,7 +335,7 @@ impl Terms {
         self.intern(Node::Elem { base, offset, stride: stride.max(1), index, area })
     }
     pub fn tuple(&mut self, items: Vec<Term>) -> Term {
-        self.intern(Node::Tuple(items.as_slice().into()))
+        self.intern(Node::Tuple(items.into()))
     }
     /// One of several values, not known which. No item is a choice itself.
     pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
