@@ -19,7 +19,7 @@ use crate::store::{Id, Reuse};
 use crate::watched::Watched;
 use leakproof_findings::{Evidence, Finding};
 use leakproof_guard::is_refuted;
-use leakproof_ir::Loc;
+use leakproof_ir::{Linkage, Loc};
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_smt::{Answer, Session};
@@ -359,8 +359,8 @@ fn run_function(
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
     summary.returns_deeper = report && !context.recursive.is_empty();
-    // Who is told nothing sets something up, and does so once.
-    let is_told = !function.params.is_empty();
+    // Who is told nothing sets something up, and does so once. How often a callback is called nobody knows.
+    let is_told = !function.params.is_empty() && !is_callback(env, f);
     if report && !called && is_told && function.name != "main" && exec.leaves_objects_in_globals() {
         let before = Arc::new(exec.summarise());
         find_second_call(env, context, f, before, &mut outcome);
@@ -370,6 +370,12 @@ fn run_function(
     }
     outcome.took = start.elapsed();
     (summary, outcome)
+}
+
+/// Whether a function is called only through pointers to it: nobody calls it by its name, and nobody else could.
+pub fn is_callback(env: &Env<'_>, f: FuncRef) -> bool {
+    let is_hidden = env.program.function(f).linkage == Linkage::Internal;
+    env.calls.callers_of(f).is_empty() && (is_hidden || env.program.has_main())
 }
 
 /// What the log of a run says about its releases.

@@ -91,8 +91,8 @@ fn loses_old(
     field: &Owning<'_>,
 ) -> bool {
     let mut stores = handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
-    // In a program, who has no callers is a callback: nobody knows how often it is given which struct.
-    let is_callback = env.program.has_main() && env.calls.callers_of(function).is_empty();
+    // Nobody knows how often a callback is given which struct.
+    let is_callback = component::is_callback(env, function);
     let is_older = |source: Source| match source {
         Source::Given(n) => !is_callback && !survey.lives.is_always_new((function, n)),
         Source::Found => true,
