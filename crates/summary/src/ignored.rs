@@ -56,7 +56,7 @@ fn argument_or_new(summary: &Summary) -> Option<u32> {
 }
 
 /// The values that some instruction reads.
-fn used_values(body: &Body) -> FxHashSet<ValueId> {
+pub fn used_values(body: &Body) -> FxHashSet<ValueId> {
     let mut used: FxHashSet<ValueId> = FxHashSet::default();
     for (_, inst) in body.insts.iter() {
         inst.kind.for_each_operand(|v| used.extend([v]));

@@ -48,6 +48,7 @@ pub use context::{Budget, Context};
 pub use exec::{
     Drop, DropKind, Exec, Exit, Free, Inlining, Limit, Note, NoteKind, Resized, Stored, Visit,
 };
+pub use ignored::used_values;
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
 pub use planted::{Planted, Spot};

@@ -8,7 +8,9 @@ use super::fields::Survey;
 use leakproof_guard::{Op, sign_extend};
 use leakproof_ir::{Inst, InstKind};
 use leakproof_program::FuncRef;
-use leakproof_summary::{Effect, Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary};
+use leakproof_summary::{
+    Effect, Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary, used_values,
+};
 use rustc_hash::FxHashSet;
 
 pub struct Takers(FxHashSet<FuncRef>);
@@ -25,10 +27,17 @@ impl Takers {
         Self(survey.released_results.iter().copied().filter(is_taker).collect())
     }
 
-    /// The results of calls in a function that take an object out of somewhere.
+    /// The results of calls in a function that take an object out of somewhere. Who ignores such a result is about the
+    /// removal, and has the object from elsewhere (`item = first(list); remove_first(list); free(item);`).
     pub fn results_in(&self, calls: &Calls<'_>, f: FuncRef) -> Vec<Planted> {
-        let insts = calls.program.function(f).body.iter().flat_map(|b| b.insts.iter());
-        insts.filter_map(|(_, inst)| self.result_of(calls, f, inst)).collect()
+        let Some(body) = &calls.program.function(f).body else { return Vec::new() };
+        let results = body.insts.values().filter_map(|inst| self.result_of(calls, f, inst));
+        let mut results: Vec<Planted> = results.collect();
+        if !results.is_empty() {
+            let read = used_values(body);
+            results.retain(|planted| planted.values.iter().any(|v| read.contains(v)));
+        }
+        results
     }
 
     fn result_of(&self, calls: &Calls<'_>, f: FuncRef, inst: &Inst) -> Option<Planted> {

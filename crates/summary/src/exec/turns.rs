@@ -198,6 +198,7 @@ impl Exec<'_> {
 
     fn forget_arithmetic(&mut self, old: Option<Term>, t: Term, loc: Loc) -> Term {
         match *self.terms.node(t) {
+            Node::Bin { .. } if self.sets_bits(t) => t,
             Node::Bin { lhs, rhs, .. } => self.loop_symbol(old, t, lhs, rhs, loc),
             Node::Cast { value, .. } => match *self.terms.node(value) {
                 Node::Bin { .. } => {
@@ -224,6 +225,17 @@ impl Exec<'_> {
                 _ => t,
             },
             _ => t,
+        }
+    }
+
+    /// Whether a value is another one with some bits set and some cleared: doing that again changes nothing.
+    fn sets_bits(&self, t: Term) -> bool {
+        match *self.terms.node(t) {
+            Node::Bin { op: Op::And | Op::Or, lhs, rhs } => {
+                self.terms.as_int(rhs).is_some() && self.sets_bits(lhs)
+            }
+            Node::Bin { .. } => false,
+            _ => true,
         }
     }
 

@@ -12,6 +12,7 @@ use leakproof_ir::{Module, SourceType, TypeId};
 
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
+const POINTER_SIZE: u32 = 8;
 
 impl Exec<'_> {
     /// memcpy: contents of `src` to `dst`, `len` bytes when known.
@@ -59,18 +60,21 @@ impl Exec<'_> {
     }
 
     /// A generic container copies elements whose size it only knows at run time. What a caller
-    /// handed in as `void *` may be a pointer: it is kept from then on.
+    /// handed in as `void *` may be a pointer, or a struct that holds some: they are kept from then on.
     fn escape_copied(&mut self, state: &mut State, to: &[Leaf], from: &[Leaf]) {
         let is_local = |leaf: &Leaf| matches!(leaf.target, Leaves::Cell(b, _) if matches!(self.kind(b), BaseKind::Slot(_)));
         if to.iter().all(is_local) {
             return;
         }
         for leaf in from {
-            if let Leaves::Cell(base, slot @ Slot::At(_)) = leaf.target
+            if let Leaves::Cell(base, slot @ Slot::At(start)) = leaf.target
                 && self.terms.as_pointee(base).is_some_and(|p| self.is_anything(p))
             {
-                let element = self.read(state, base, slot, 64);
-                self.escape_if(state, element, leaf.cond);
+                let members = Slot::Every(Elements::around(start, POINTER_SIZE, Area::WHOLE));
+                for slot in [slot, members] {
+                    let kept = self.read(state, base, slot, 64);
+                    self.escape_if(state, kept, leaf.cond);
+                }
             }
         }
     }
