@@ -234,9 +234,40 @@ fn stored_by_model(model: &Model, n: usize) -> Option<&str> {
     families.next()
 }
 
-/// The new object that a function returns, if all it returns are new objects and null.
+/// The new object that a function returns, if all it returns are new objects and null, and nobody else gets it.
 fn made_by_summary(summary: &Summary) -> Option<u32> {
-    new_object(summary, summary.value?, |_| false)
+    new_object(summary, summary.value?, |_| false).filter(|&i| !is_held_besides(summary, i))
+}
+
+/// Whether memory of others leads to a new object, too: a list that the function has put it into.
+fn is_held_besides(summary: &Summary, object: u32) -> bool {
+    let mut held: FxHashSet<u32> = FxHashSet::default();
+    loop {
+        let known = held.len();
+        for effect in &summary.effects {
+            match (effect.slot, effect.root) {
+                (Slot::Escaped, Root::Object(i)) => drop(held.insert(i)),
+                (Slot::At(_) | Slot::Every(_), Root::Object(i)) if !held.contains(&i) => {}
+                (Slot::At(_) | Slot::Every(_), _) => {
+                    held.extend(new_objects_in(summary, effect.value));
+                }
+                _ => {}
+            }
+        }
+        if held.len() == known {
+            return held.contains(&object);
+        }
+    }
+}
+
+/// The new objects that a value may lead to.
+fn new_objects_in(summary: &Summary, value: Ref) -> impl Iterator<Item = u32> {
+    summary.alternatives(value).into_iter().filter_map(|r| match &summary.pool[r.0 as usize] {
+        Expr::Addr { root: Root::Object(i), .. } | Expr::Elem { root: Root::Object(i), .. } => {
+            Some(*i)
+        }
+        _ => None,
+    })
 }
 
 /// The new object that a function stores where argument `n` points, if all it ever leaves there are

@@ -3,10 +3,10 @@
 //! No allocation is in sight of their callers, yet the object is theirs from then on: some caller in the
 //! program releases it. Whoever drops it instead loses it.
 
-use super::callee::Program as Calls;
+use super::callee::{Fate, Program as Calls};
 use super::fields::Survey;
 use leakproof_guard::{Op, sign_extend};
-use leakproof_ir::{Inst, InstKind};
+use leakproof_ir::{Body, Inst, InstKind};
 use leakproof_program::FuncRef;
 use leakproof_summary::{
     Effect, Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary, used_values,
@@ -27,13 +27,13 @@ impl Takers {
         Self(survey.released_results.iter().copied().filter(is_taker).collect())
     }
 
-    /// The results of calls in a function that take an object out of somewhere. Who ignores such a result is about the
-    /// removal, and has the object from elsewhere (`item = first(list); remove_first(list); free(item);`).
+    /// The results of calls in a function that take an object out of somewhere. Who ignores such a result and releases something
+    /// has the object from elsewhere (`item = first(list); remove_first(list); free(item);`).
     pub fn results_in(&self, calls: &Calls<'_>, f: FuncRef) -> Vec<Planted> {
         let Some(body) = &calls.program.function(f).body else { return Vec::new() };
         let results = body.insts.values().filter_map(|inst| self.result_of(calls, f, inst));
         let mut results: Vec<Planted> = results.collect();
-        if !results.is_empty() {
+        if !results.is_empty() && releases_something(calls, f.module, body) {
             let read = used_values(body);
             results.retain(|planted| planted.values.iter().any(|v| read.contains(v)));
         }
@@ -51,6 +51,15 @@ impl Takers {
         let values = [inst.result?].into();
         Some(Planted { values, spot: Spot::Taken, trace: [site].into(), family: family.into() })
     }
+}
+
+fn releases_something(calls: &Calls<'_>, module: u32, body: &Body) -> bool {
+    body.insts.values().any(|inst| match &inst.kind {
+        InstKind::Call { callee, args, .. } => {
+            (0..args.len()).any(|n| calls.fate(module, callee, n) == Fate::Released)
+        }
+        _ => false,
+    })
 }
 
 /// How what a function returns was taken out of where it was.
