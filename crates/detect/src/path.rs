@@ -24,7 +24,7 @@ pub fn condition(
     let mut literals: Vec<Literal> = Vec::new();
     for literal in path_to(exec, candidate, end) {
         let parts = true_parts(exec, literal, replay);
-        let parts = parts.into_iter().filter(|&t| !is_inner_success(exec, t));
+        let parts = parts.into_iter().filter(|&t| !is_plain_success(exec, candidate, t));
         literals.extend(parts.filter_map(|t| describe.literal(exec, t)));
     }
     let mut parts = told_apart(&literals);
@@ -47,12 +47,15 @@ fn path_to(exec: &Exec<'_>, candidate: &Candidate, end: &End) -> Vec<Term> {
     list
 }
 
-/// Whether a literal says that a call inside another function did not fail: as one would think.
-fn is_inner_success(exec: &Exec<'_>, t: Term) -> bool {
+/// Whether a literal says what one would think: that a call inside another function did not fail, or the call that made
+/// the object.
+fn is_plain_success(exec: &Exec<'_>, candidate: &Candidate, t: Term) -> bool {
     let Node::Not(inner) = exec.terms.node(t) else { return false };
     let Node::Sym(s) = exec.terms.node(*inner) else { return false };
-    matches!(&exec.sym_kinds[s.0 as usize],
-        SymKind::Opaque(o) if o.what == What::Failure && o.at.func != exec.me)
+    let SymKind::Opaque(o) = &exec.sym_kinds[s.0 as usize] else { return false };
+    let trace = &exec.objects[candidate.object.0 as usize].trace;
+    o.what == What::Failure
+        && (o.at.func != exec.me || trace.last().is_some_and(|site| site.at == o.at))
 }
 
 fn without_repetitions(mut parts: Vec<String>) -> Vec<String> {

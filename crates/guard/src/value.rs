@@ -127,6 +127,10 @@ impl Terms {
         let zero = self.int(self.bits(t), 0);
         self.eq(t, zero)
     }
+    pub fn is_not_null(&mut self, t: Term) -> Term {
+        let null = self.is_null(t);
+        self.not(null)
+    }
 
     pub fn cmp(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Term {
         if lhs == rhs && !matches!(self.node(lhs), Node::Any(_)) {

@@ -106,9 +106,7 @@ impl Exec<'_> {
                     if matches!(self.kind(base), BaseKind::Pointee | BaseKind::Global(_)) => {}
                 _ => continue,
             }
-            let null = self.terms.is_null(pointer);
-            let there = self.terms.not(null);
-            state.pc = self.pcs.know(&self.terms, state.pc, there);
+            self.know_not_zero(pointer, state);
         }
     }
 }

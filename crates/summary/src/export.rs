@@ -203,8 +203,7 @@ impl Exec<'_> {
             }
             let Some(counter) = self.counted_down(state, base, cond) else { continue };
             let pointer = self.terms.as_pointee(base).unwrap_or(Terms::NULL);
-            let null = self.terms.is_null(pointer);
-            let not_null = self.terms.not(null);
+            let not_null = self.terms.is_not_null(pointer);
             let counter = self.terms.sym(counter);
             let one = self.terms.int(self.terms.bits(counter), 1);
             let last = self.terms.cmp(Cmp::SLe, counter, one);

@@ -26,9 +26,7 @@ impl Exec<'_> {
         }
         let Some(&argument) = call.args.get(index as usize) else { return };
         if matches!(self.terms.node(argument), Node::Sym(_)) {
-            let null = self.terms.is_null(argument);
-            let given = self.terms.not(null);
-            state.pc = self.pcs.know(&self.terms, state.pc, given);
+            self.know_not_zero(argument, state);
         }
     }
 

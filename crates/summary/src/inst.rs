@@ -135,8 +135,7 @@ impl Exec<'_> {
             Node::Ite { .. } if self.terms.width(pointer) < MAX_CHOICES => true,
             _ => return true,
         };
-        let null = self.terms.is_null(pointer);
-        let there = self.terms.not(null);
+        let there = self.terms.is_not_null(pointer);
         if is_access && self.pcs.is_ruled_out(&self.terms, state.pc, there) {
             return false;
         }
@@ -148,6 +147,12 @@ impl Exec<'_> {
         }
         state.pc = self.pcs.know(&self.terms, state.pc, there);
         true
+    }
+
+    /// Who goes on knows that a value is not zero, or a pointer not null, unless that is decided.
+    pub(crate) fn know_not_zero(&mut self, value: Term, state: &mut State) {
+        let some = self.terms.is_not_null(value);
+        state.pc = self.pcs.know(&self.terms, state.pc, some);
     }
 
     /// Who goes on after a division had something to divide by: an empty table has no bucket `hash % size`. Whether

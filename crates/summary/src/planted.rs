@@ -77,8 +77,7 @@ impl Exec<'_> {
         let ValueKind::Inst(call) = self.function.values[value].kind else { return };
         let result = self.value(state, value);
         let found = self.found_in_others(state, result);
-        let null = self.terms.is_null(result);
-        let not_null = self.terms.not(null);
+        let not_null = self.terms.is_not_null(result);
         let there = self.terms.and2(found, not_null);
         if self.taken.len() >= MAX_PLANTED || there == Terms::FALSE {
             return;

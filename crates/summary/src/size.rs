@@ -31,9 +31,7 @@ impl Exec<'_> {
             let Some(&size) = call.args.get(i as usize) else { continue };
             self.note_size(size);
             if self.is_computed(size) && self.audit.is_none() {
-                let zero = self.terms.is_null(size);
-                let some = self.terms.not(zero);
-                state.pc = self.pcs.know(&self.terms, state.pc, some);
+                self.know_not_zero(size, state);
             }
         }
     }

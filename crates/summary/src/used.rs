@@ -14,8 +14,7 @@ impl Exec<'_> {
     pub(crate) fn used_parameters(&mut self) -> Vec<u32> {
         let mut used = self.pointer_parameters();
         used.retain(|(index, t)| {
-            let null = self.terms.is_null(*t);
-            let there = self.terms.not(null);
+            let there = self.terms.is_not_null(*t);
             !self.expected.contains(index)
                 && self.exits.iter().all(|e| self.pcs.says(e.state.pc, there))
         });
@@ -34,6 +33,7 @@ impl Exec<'_> {
             None => true,
         })
     }
+
     /// The same for a function of the library.
     pub(crate) fn survives_outcome(
         &mut self,

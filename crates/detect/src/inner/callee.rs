@@ -236,15 +236,17 @@ fn stored_by_model(model: &Model, n: usize) -> Option<&str> {
 
 /// The new object that a function returns, if all it returns are new objects and null, and nobody else gets it.
 fn made_by_summary(summary: &Summary) -> Option<u32> {
-    new_object(summary, summary.value?, |_| false).filter(|&i| !is_held_besides(summary, i))
+    let object = new_object(summary, summary.value?, |_| false);
+    object.filter(|&i| !is_held_besides(summary, i, |_| false))
 }
 
-/// Whether memory of others leads to a new object, too: a list that the function has put it into.
-fn is_held_besides(summary: &Summary, object: u32) -> bool {
+/// Whether memory of others leads to a new object, too, besides the place that it is `told` by: a list that the function
+/// has put it into.
+fn is_held_besides(summary: &Summary, object: u32, told: impl Fn(&Root) -> bool) -> bool {
     let mut held: FxHashSet<u32> = FxHashSet::default();
     loop {
         let known = held.len();
-        for effect in &summary.effects {
+        for effect in summary.effects.iter().filter(|e| !told(&e.root)) {
             match (effect.slot, effect.root) {
                 (Slot::Escaped, Root::Object(i)) => drop(held.insert(i)),
                 (Slot::At(_) | Slot::Every(_), Root::Object(i)) if !held.contains(&i) => {}
@@ -290,7 +292,7 @@ fn stored_by_summary(summary: &Summary, n: usize) -> Option<u32> {
             _ => return None,
         }
     }
-    stored
+    stored.filter(|&i| !is_held_besides(summary, i, is_there))
 }
 
 /// The new object among the values that one is a choice of, if the others are null or do not count.

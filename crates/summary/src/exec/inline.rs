@@ -123,8 +123,7 @@ impl Exec<'_> {
             let arg = if tuple { arg } else { self.resized(arg, self.bits_of(ty)) };
             self.define(param.value, arg);
             if self.ctx.never_null.contains(self.me, i as u32) {
-                let null = self.terms.is_null(arg);
-                let there = self.terms.not(null);
+                let there = self.terms.is_not_null(arg);
                 state.pc = self.pcs.know(&self.terms, state.pc, there);
             }
         }
