@@ -55,7 +55,8 @@ fn examine(
     let planted: Vec<Planted> = owning
         .filter_map(|owning| {
             let full = loses_old(env, survey, function, of, handling, &owning);
-            let forgets = handling.releases && !owning.emptied_apart;
+            let forgets =
+                handling.releases && !owning.emptied_apart && !owning.is_left_to_callers(function);
             if !forgets && !full {
                 return None;
             }

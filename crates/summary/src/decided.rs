@@ -6,12 +6,15 @@
 use crate::exec::Exec;
 use crate::outcome::MAX_WIDTH;
 use crate::state::{Cell, State};
-use crate::vocabulary::{Slot, SymKind};
-use leakproof_guard::{Assumption, Node, Term, Terms, Units, necessary};
+use crate::vocabulary::{BaseKind, Slot, SymKind};
+use leakproof_guard::{Assumption, Base, Node, Term, Terms, Units, necessary};
 use rustc_hash::FxHashMap;
 
 /// Choices inside a value that count with the path.
 const MAX_STEPS: usize = 4;
+
+/// Alternatives of a number that the path may decide.
+const MAX_STATUS: u32 = 16;
 
 /// Conditions on inputs that are told with the existence of an object.
 const MAX_NEEDED: usize = 4;
@@ -81,7 +84,9 @@ impl Exec<'_> {
                         _ => self.decided(path, simpler),
                     }
                 }
-                _ if slot.is_contents() && self.terms.has_addr(simpler) => {
+                _ if slot.is_contents()
+                    && (self.terms.has_addr(simpler) || self.is_told_status(base, simpler)) =>
+                {
                     let pruned = self.pruned(&state, simpler);
                     self.decided_choice(path, pruned)
                 }
@@ -92,6 +97,13 @@ impl Exec<'_> {
             }
         }
         (state, inputs)
+    }
+
+    /// Whether a value is a choice between few numbers that is left with the callers: how it went.
+    fn is_told_status(&self, base: Base, t: Term) -> bool {
+        matches!(self.terms.node(t), Node::Ite { .. })
+            && self.terms.width(t) <= MAX_STATUS
+            && matches!(self.kind(base), BaseKind::Pointee | BaseKind::Global(_))
     }
 
     /// The condition under which something exists, or false when the path rules it out in every case: dear, and asked

@@ -516,10 +516,27 @@ impl Exec<'_> {
             }
         }
         if !state.mem.contains_key(&key) {
-            state.mem.insert(key, value);
+            let elements = self.with_copied_elements(state, base, key.1, value);
+            state.mem.insert(key, elements);
             self.arrays.insert(base);
         }
         self.written_at.entry(key).or_insert(at);
+    }
+
+    /// A pointer in an array with those that were copied there with an older one: `realloc` carries over what
+    /// this function never wrote.
+    fn with_copied_elements(&mut self, state: &State, base: Base, slot: Slot, new: Term) -> Term {
+        let epoch = state.mem.get(&(base, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
+        let is_copy = self
+            .terms
+            .alternatives(epoch)
+            .into_iter()
+            .any(|t| matches!(self.terms.node(t), Node::Tuple(_)));
+        if !is_copy || self.terms.bits(new) < 64 {
+            return new;
+        }
+        let old = self.initial_in(epoch, base, slot, 64);
+        self.terms.any([old, new])
     }
 
     pub fn log_drop(

@@ -5,6 +5,7 @@
 //! constant that the function compares with, the answer that the path gives is kept.
 
 use crate::exec::Exec;
+use crate::outcome::MAX_WIDTH;
 use crate::state::{Pc, State};
 use leakproof_guard::{Cmp, Node, Term, Terms};
 use leakproof_ir::{InstKind, Terminator, ValueId, ValueKind};
@@ -41,6 +42,22 @@ impl Exec<'_> {
         match self.terms.node(value).clone() {
             Node::Ite { then: Terms::NULL, otherwise: rest, .. }
             | Node::Ite { then: rest, otherwise: Terms::NULL, .. } => self.without_null(rest),
+            Node::Any(items) if items.contains(&Terms::NULL) => {
+                self.terms.any(items.iter().copied().filter(|&t| t != Terms::NULL))
+            }
+            _ => value,
+        }
+    }
+
+    /// A choice between pointers with null left out wherever it stands.
+    pub(crate) fn never_null(&mut self, value: Term) -> Term {
+        match self.terms.node(value).clone() {
+            Node::Ite { cond, then, otherwise } if self.terms.width(value) <= MAX_WIDTH => {
+                match (self.never_null(then), self.never_null(otherwise)) {
+                    (Terms::NULL, rest) | (rest, Terms::NULL) => rest,
+                    (then, otherwise) => self.terms.ite(cond, then, otherwise),
+                }
+            }
             Node::Any(items) if items.contains(&Terms::NULL) => {
                 self.terms.any(items.iter().copied().filter(|&t| t != Terms::NULL))
             }

@@ -31,7 +31,9 @@ impl Exec<'_> {
     pub(crate) fn settled_ways(&mut self) -> Vec<Way> {
         let most = self.terms.len() + MAX_TERMS_OF_SPLITS;
         let exits: Vec<Way> = (0..self.exits.len()).map(|i| self.way_to_exit(i)).collect();
-        let by_result = self.split(exits, (MAX_SPLITS_BY_RESULT, most), |exec, way| {
+        let by_null: Vec<Way> =
+            exits.into_iter().flat_map(|way| self.with_and_without_result(way)).collect();
+        let by_result = self.split(by_null, (MAX_SPLITS_BY_RESULT, most), |exec, way| {
             way.value.and_then(|v| exec.choice_of(v))
         });
         let settled: Vec<Way> =
@@ -70,6 +72,34 @@ impl Exec<'_> {
         let state = self.without_unmade(state);
         let state = self.without_unreached(state, value);
         Way { state: self.without_locals(state), value, answers, inputs: Vec::new() }
+    }
+
+    /// A way as far as a pointer is returned, and as far as null is: that is what callers ask first. Where the answer
+    /// takes many conditions, splitting by one after the other would not get so far.
+    fn with_and_without_result(&mut self, way: Way) -> Vec<Way> {
+        let is_choice = |t: Term| matches!(self.terms.node(t), Node::Ite { .. } | Node::Any(_));
+        let is_pointer = |t: Term| self.terms.bits(t) == 64 && self.terms.has_addr(t);
+        let Some(value) = way.value.filter(|&v| is_pointer(v) && is_choice(v)) else {
+            return vec![way];
+        };
+        let null = self.terms.is_null(value);
+        if matches!(null, Terms::TRUE | Terms::FALSE) {
+            return vec![way];
+        }
+        let there = self.terms.not(null);
+        let cases = [(null, Terms::NULL), (there, self.never_null(value))];
+        let split = cases.into_iter().filter_map(|(literal, known)| {
+            let pc = self.pcs.extend(&mut self.terms, way.state.pc, literal)?;
+            let mut state = State { pc, mem: way.state.mem.clone() };
+            // What is kept elsewhere as well stays the same as what is returned.
+            for (cell, _) in way.state.mem.iter().filter(|(_, t)| **t == value) {
+                state.mem.insert(*cell, known);
+            }
+            let state = self.without_unreached(state, Some(known));
+            let (answers, inputs) = (way.answers.clone(), way.inputs.clone());
+            Some(Way { state, value: Some(known), answers, inputs })
+        });
+        split.collect()
     }
 
     /// What no caller can see does not tell ways apart.

@@ -82,10 +82,19 @@ pub struct Owning<'a> {
     pub filled_by_maker: bool,
     /// Some function releases the field whenever it releases the struct.
     pub released_with_owner: bool,
+    seen: &'a Seen,
+}
+
+impl Owning<'_> {
+    /// Whether a function that releases such structs leaves their neighbour behind this field to its callers: some call
+    /// it for the one and for the other.
+    pub fn is_left_to_callers(&self, function: FuncRef) -> bool {
+        self.seen.link && self.seen.released_by.contains(&function)
+    }
 }
 
 /// What was seen of one field.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub struct Seen {
     pub made: BTreeSet<Made>,
     /// Something is stored of which nobody knows where it comes from.
@@ -95,6 +104,8 @@ pub struct Seen {
     /// Somebody else may hold the object, too.
     pub shared: bool,
     pub released_in: FxHashSet<FuncRef>,
+    /// The functions that are called for it.
+    pub released_by: FxHashSet<FuncRef>,
     /// Some function releases it whenever it releases the struct.
     pub released_with_owner: bool,
     /// Functions that store a new object.
@@ -193,6 +204,7 @@ impl Survey {
                     changes: changes && among_others,
                     filled_by_maker: self.is_filled_by_maker(of, *offset),
                     released_with_owner: seen.released_with_owner && among_others,
+                    seen,
                 })
             })
             .collect()

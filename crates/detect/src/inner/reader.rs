@@ -516,7 +516,9 @@ impl<'a> Reader<'a> {
                     for n in (0..args.len()).filter(|&n| args[n] == v) {
                         match self.calls.fate(self.me.module, callee, n) {
                             Fate::Released => {
-                                survey.field(field).released_in.insert(self.me);
+                                let seen = survey.field(field);
+                                seen.released_in.insert(self.me);
+                                seen.released_by.extend(self.calls.defined(self.me.module, callee));
                             }
                             _ if self.is_kept(user, callee, n) => {
                                 survey.field(field).shared = true;
