@@ -7,7 +7,7 @@ use crate::exec::Exec;
 use crate::outcome::MAX_WIDTH;
 use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, Slot, SymKind};
-use leakproof_guard::{Assumption, Base, Node, Term, Terms, Units, necessary};
+use leakproof_guard::{Assumption, Node, Term, Terms, Units, necessary};
 use rustc_hash::FxHashMap;
 
 /// Choices inside a value that count with the path.
@@ -85,7 +85,8 @@ impl Exec<'_> {
                     }
                 }
                 _ if slot.is_contents()
-                    && (self.terms.has_addr(simpler) || self.is_told_status(base, simpler)) =>
+                    && (self.terms.has_addr(simpler)
+                        || self.is_told_status((base, slot), simpler)) =>
                 {
                     let pruned = self.pruned(&state, simpler);
                     self.decided_choice(path, pruned)
@@ -99,11 +100,13 @@ impl Exec<'_> {
         (state, inputs)
     }
 
-    /// Whether a value is a choice between few numbers that is left with the callers: how it went.
-    fn is_told_status(&self, base: Base, t: Term) -> bool {
+    /// Whether a value is a choice between few numbers that is left with the callers, or what they had there: how it went.
+    fn is_told_status(&self, cell: Cell, t: Term) -> bool {
+        let is_known = |v: Term| self.terms.as_int(v).is_some() || self.is_entry_value(v, cell);
         matches!(self.terms.node(t), Node::Ite { .. })
             && self.terms.width(t) <= MAX_STATUS
-            && matches!(self.kind(base), BaseKind::Pointee | BaseKind::Global(_))
+            && matches!(self.kind(cell.0), BaseKind::Pointee | BaseKind::Global(_))
+            && self.terms.alternatives(t).into_iter().all(is_known)
     }
 
     /// The condition under which something exists, or false when the path rules it out in every case: dear, and asked
