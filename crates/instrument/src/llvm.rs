@@ -184,6 +184,18 @@ impl Module {
         (!g.is_null()).then_some(Value(g))
     }
 
+    /// A new variable of so many bytes, all zero.
+    pub fn zeros(self, count: u64) -> Value {
+        // SAFETY: a global of this module with a value of its own type.
+        unsafe {
+            let ty = LLVMArrayType2(self.int_type(8).0, count);
+            let global = LLVMAddGlobal(self.raw, ty, c"lp_sides".as_ptr());
+            LLVMSetInitializer(global, LLVMConstNull(ty));
+            LLVMSetLinkage(global, LLVMLinkage::LLVMInternalLinkage);
+            Value(global)
+        }
+    }
+
     pub fn declare(self, name: &str, result: Type, parameters: &[Type]) -> Value {
         if let Some(found) = self.function(name) {
             return found;

@@ -18,8 +18,8 @@ declare i32 @lp_rt_bin(i32, i32, i64, i32, i64, i32, i64)
 declare i32 @lp_rt_cast(i32, i32, i32, i64, i32, i64)
 declare i32 @lp_rt_select(i32, i32, i64, i32, i64, i32, i32)
 declare i32 @lp_rt_gep(i64, i32, i64, i32, i32, i64)
-declare void @lp_rt_branch(i32, i32, i32)
-declare void @lp_rt_switch(i32, i32, i32)
+declare void @lp_rt_branch(i32, i32, i32, i32)
+declare void @lp_rt_switch(i32, i32, i32, i32)
 declare void @lp_rt_copy(i64, i64, i64)
 declare void @lp_rt_set(i64, i64, i32, i64)
 declare void @lp_rt_point(i32, i64)
@@ -147,23 +147,39 @@ slow:
   ret i32 %n
 }
 
-define void @lp_branch(i32 %id, i32 %taken, i32 %s) alwaysinline {
-  %z = icmp eq i32 %s, 0
-  br i1 %z, label %fast, label %slow
+define void @lp_branch(i32 %id, i32 %taken, i32 %s, ptr %sides, i1 %watched) alwaysinline {
+  %side = zext i32 %taken to i64
+  %slot = getelementptr i8, ptr %sides, i64 %side
+  %told = load i8, ptr %slot
+  %new = icmp eq i8 %told, 0
+  %symbolic = icmp ne i32 %s, 0
+  %either = or i1 %new, %symbolic
+  %tell = or i1 %either, %watched
+  br i1 %tell, label %slow, label %fast
 fast:
   ret void
 slow:
-  call void @lp_rt_branch(i32 %id, i32 %taken, i32 %s)
+  store i8 1, ptr %slot
+  %first = zext i1 %new to i32
+  call void @lp_rt_branch(i32 %id, i32 %taken, i32 %s, i32 %first)
   ret void
 }
 
-define void @lp_switch(i32 %id, i32 %taken, i32 %s) alwaysinline {
-  %z = icmp eq i32 %s, 0
-  br i1 %z, label %fast, label %slow
+define void @lp_switch(i32 %id, i32 %taken, i32 %s, ptr %sides, i1 %watched) alwaysinline {
+  %side = zext i32 %taken to i64
+  %slot = getelementptr i8, ptr %sides, i64 %side
+  %told = load i8, ptr %slot
+  %new = icmp eq i8 %told, 0
+  %symbolic = icmp ne i32 %s, 0
+  %either = or i1 %new, %symbolic
+  %tell = or i1 %either, %watched
+  br i1 %tell, label %slow, label %fast
 fast:
   ret void
 slow:
-  call void @lp_rt_switch(i32 %id, i32 %taken, i32 %s)
+  store i8 1, ptr %slot
+  %first = zext i1 %new to i32
+  call void @lp_rt_switch(i32 %id, i32 %taken, i32 %s, i32 %first)
   ret void
 }
 

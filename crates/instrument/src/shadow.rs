@@ -362,22 +362,19 @@ impl Shadower<'_> {
     fn branch(&mut self, i: Value) {
         let Some(&id) = self.context.ids.branches.get(&i) else { return };
         let condition = i.operand(0);
-        let watched = self.context.marks.branches.contains(&i);
-        if (self.is_plain(&[condition]) && !watched) || id == 0 {
+        if id == 0 {
             return;
         }
         let shadow = self.shadow(condition);
         self.builder.before(i);
-        let (id, taken) = (self.builder.word(id), self.builder.to_word(condition));
-        let name = if watched { "lp_rt_branch" } else { "lp_branch" };
-        self.builder.call(name, &[id, taken, shadow]);
+        let taken = self.builder.to_word(condition);
+        self.tell_side("lp_branch", i, id, taken, shadow);
     }
 
     fn switch(&mut self, i: Value) {
         let Some(&id) = self.context.ids.branches.get(&i) else { return };
         let value = i.operand(0);
-        let watched = self.context.marks.branches.contains(&i);
-        if (self.is_plain(&[value]) && !watched) || id == 0 {
+        if id == 0 {
             return;
         }
         let shadow = self.shadow(value);
@@ -387,9 +384,23 @@ impl Shadower<'_> {
             let hit = self.builder.equal(value, i.operand(2 * successor));
             taken = self.builder.select(hit, self.builder.word(successor), taken);
         }
+        self.tell_side("lp_switch", i, id, taken, shadow);
+    }
+
+    /// Tells which side is taken: always when that depends on the input or the branch is watched, else the first time.
+    fn tell_side(
+        &mut self,
+        how: &'static str,
+        branch: Value,
+        id: u32,
+        taken: Value,
+        shadow: Value,
+    ) {
+        let sides = self.context.module.zeros(branch.successors().len() as u64);
+        let watched = self.context.marks.branches.contains(&branch);
+        let watched = self.context.module.int(1, u64::from(watched));
         let id = self.builder.word(id);
-        let name = if watched { "lp_rt_switch" } else { "lp_switch" };
-        self.builder.call(name, &[id, taken, shadow]);
+        self.builder.call(how, &[id, taken, shadow, sides, watched]);
     }
 
     fn result(&mut self, i: Value) {

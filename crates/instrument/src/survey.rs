@@ -36,6 +36,10 @@ impl Survey {
         }
         survey.map.options = words::options(module);
         survey.map.words = words::of_tables(module);
+        if survey.map.options.is_empty() {
+            // A parser of its own, if any: what users are told is all there is to know.
+            survey.map.words.extend(words::of_usage(module));
+        }
         if survey.next > MAX_LOCAL {
             survey.map.notes.push("the unit has too many branches; some are not seen".to_owned());
         }

@@ -33,23 +33,36 @@ pub fn options(module: Module) -> Vec<OptionMap> {
 /// `ab:c::` as options; two colons mean that the value is part of the word, if there is one.
 fn short_options(text: &str) -> Vec<OptionMap> {
     let letters: Vec<char> = text.chars().collect();
-    let after = |i: usize| letters.get(i + 1).copied();
+    let colons = |i: usize| letters[i + 1..].iter().take(2).take_while(|c| **c == ':').count();
+    let option = |name: String, takes_value| OptionMap { name, takes_value };
     let named = letters.iter().enumerate().filter(|(_, c)| c.is_ascii_alphanumeric());
     named
-        .map(|(i, c)| OptionMap { name: format!("-{c}"), takes_value: after(i) == Some(':') })
+        .flat_map(|(i, c)| match colons(i) {
+            0 => vec![option(format!("-{c}"), false)],
+            1 => vec![option(format!("-{c}"), true)],
+            _ => vec![option(format!("-{c}"), false), option(format!("-{c}1"), false)],
+        })
         .collect()
 }
 
-/// A table of `struct option`, without what is another name of a short one.
+/// A table of `struct option`, without what is another name of a short one. What may have a value is there twice.
 fn long_options(table: Value) -> Vec<OptionMap> {
+    const MAY: u64 = 2;
     let rows = (0..MAX_ENTRIES).map_while(|i| table.part(i));
-    let option = |row: Value| {
+    let options = |row: Value| {
         let name = row.part(0)?.initial()?.as_text()?;
-        let takes_value = row.part(1).and_then(Value::as_int).unwrap_or(0) != 0;
+        let value = row.part(1).and_then(Value::as_int).unwrap_or(0);
         let stands_for = row.part(3).and_then(Value::as_int).and_then(letter);
-        stands_for.is_none().then(|| OptionMap { name: format!("--{name}"), takes_value })
+        let ways: &[bool] = match value {
+            0 => &[false],
+            MAY => &[false, true],
+            _ => &[true],
+        };
+        let option =
+            |takes_value: &bool| OptionMap { name: format!("--{name}"), takes_value: *takes_value };
+        stands_for.is_none().then(|| ways.iter().map(option).collect::<Vec<_>>())
     };
-    rows.filter_map(option).collect()
+    rows.filter_map(options).flatten().collect()
 }
 
 /// The short option that a key stands for.
@@ -105,6 +118,13 @@ pub fn of_function(function: Value) -> Vec<String> {
     all.into_iter().collect()
 }
 
+/// Options that texts for the user name.
+pub fn of_usage(module: Module) -> Vec<String> {
+    let texts = module.globals().into_iter().filter_map(|g| g.initial()?.as_text());
+    let all: BTreeSet<String> = texts.flat_map(|t| told_options(&t)).collect();
+    all.into_iter().collect()
+}
+
 /// Words in constant arrays, and in structs in these.
 pub fn of_tables(module: Module) -> Vec<String> {
     let mut all = BTreeSet::new();
@@ -115,6 +135,18 @@ pub fn of_tables(module: Module) -> Vec<String> {
         }
     }
     all.into_iter().collect()
+}
+
+/// Options that a text names, as in `usage: tool [-v] [-o FILE]`.
+fn told_options(text: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let words = text.split(|c: char| !is_part(c));
+    let is_option = |w: &&str| {
+        let name = w.trim_start_matches('-');
+        let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+        (1..=2).contains(&(w.len() - name.len())) && starts && w.len() <= LONGEST
+    };
+    words.filter(is_option).map(str::to_owned).collect()
 }
 
 fn word(value: Value) -> Option<String> {
@@ -129,9 +161,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn usage_names_options() {
+        let told = told_options("usage: tool [-v] [-o FILE] --all=N|--none, a-b -- - -1 ---x\n");
+        assert_eq!(told, ["-v", "-o", "--all", "--none"]);
+    }
+
+    #[test]
     fn letters_and_colons() {
         let option = |name: &str, takes_value| OptionMap { name: name.to_owned(), takes_value };
-        let found = short_options("+:ab:9");
-        assert_eq!(found, [option("-a", false), option("-b", true), option("-9", false)]);
+        let found = short_options("+:ab:9c::");
+        let plain = ["-9", "-c", "-c1"].map(|name| option(name, false));
+        assert_eq!(found[..2], [option("-a", false), option("-b", true)]);
+        assert_eq!(found[2..], plain);
     }
 }

@@ -62,12 +62,24 @@ pub struct Candidate {
     pub change: Change,
     /// Names the path that would result.
     pub path: u64,
-    /// Goals still ahead, then the distance to the next: smaller is better.
-    pub rank: (usize, u32),
+    pub rank: Rank,
     /// The branch and side, for counting how often it was tried.
     pub side: (u32, u32),
     /// Whether it would take the next element of the path.
     pub takes_element: Option<usize>,
+}
+
+/// Goals still ahead, then the distance to the next: smaller is better.
+pub type Rank = (usize, u32);
+
+/// What a run suggests.
+pub struct Suggestions {
+    /// In the order of the run's events.
+    pub candidates: Vec<Candidate>,
+    /// The name of the path that it took.
+    pub path: u64,
+    /// How near it came.
+    pub nearest: Rank,
 }
 
 /// Walks over a trace.
@@ -79,18 +91,21 @@ struct Walk<'a> {
     after: bool,
     hasher: FxHasher,
     found: Vec<Candidate>,
+    nearest: Rank,
 }
 
-/// All candidates of a run, in the order of its events, and the name of the path it took.
-pub fn candidates(
-    map: &ProgramMap,
-    target: &Target,
-    goals: &Goals,
-    trace: &Trace,
-) -> (Vec<Candidate>, u64) {
-    let hasher = FxHasher::default();
-    let mut walk =
-        Walk { map, target, goals, progress: 0, after: false, hasher, found: Vec::new() };
+/// Which decisions of a run may be taken the other way, and where it got.
+pub fn suggestions(map: &ProgramMap, target: &Target, goals: &Goals, trace: &Trace) -> Suggestions {
+    let mut walk = Walk {
+        map,
+        target,
+        goals,
+        progress: 0,
+        after: false,
+        hasher: FxHasher::default(),
+        found: Vec::new(),
+        nearest: (goals.count(), u32::MAX),
+    };
     if target.path.is_empty() && !trace.objects.is_empty() {
         // Without a path the allocation itself is the first goal; where it was passed is not told
         // by the events, but the objects know how many there had been.
@@ -100,7 +115,7 @@ pub fn candidates(
         walk.all(trace, None);
     }
     let path = walk.hasher.finish();
-    (walk.found, path)
+    Suggestions { candidates: walk.found, path, nearest: walk.nearest }
 }
 
 impl Walk<'_> {
@@ -111,6 +126,11 @@ impl Walk<'_> {
             }
             if self.found.len() < MAX_DECISIONS {
                 self.event(i, e);
+            }
+            if let Some(block) = side_taken(e).and_then(|(id, side)| self.map.successor(id, side))
+                && let Some(rank) = self.rank(block)
+            {
+                self.nearest = self.nearest.min(rank);
             }
             (e.kind, e.id, e.taken).hash(&mut self.hasher);
             match e.kind {
@@ -123,6 +143,25 @@ impl Walk<'_> {
         if allocated_at.is_some_and(|at| at >= trace.events.len()) {
             self.progress = self.progress.max(1);
         }
+    }
+
+    /// How near a block is to what is next; `None` when that cannot be reached from it.
+    fn rank(&self, block: Block) -> Option<Rank> {
+        match self.after {
+            true => Some((0, 0)),
+            false => Some(self.rank_at(self.goals.distance(self.goal(), block)?)),
+        }
+    }
+
+    fn rank_at(&self, distance: u32) -> Rank {
+        match self.after {
+            true => (0, 0),
+            false => (self.goals.count() - self.goal(), distance),
+        }
+    }
+
+    fn goal(&self) -> usize {
+        self.progress.min(self.goals.count() - 1)
     }
 
     fn event(&mut self, index: usize, e: &Event) {
@@ -185,21 +224,12 @@ impl Walk<'_> {
         side: (u32, u32),
         takes_element: Option<usize>,
     ) {
-        let last = self.goals.count() - 1;
-        let goal = self.progress.min(last);
-        let rank = if self.after {
-            (0, 0)
-        } else {
+        let rank = match block {
+            Some(block) => self.rank(block),
             // A decision whose place is not known may lead anywhere.
-            let distance = match block {
-                Some(block) => match self.goals.distance(goal, block) {
-                    Some(d) => d,
-                    None => return,
-                },
-                None => 50,
-            };
-            (1 + last - goal, distance)
+            None => Some(self.rank_at(50)),
         };
+        let Some(rank) = rank else { return };
         let mut hasher = self.hasher.clone();
         (event, side, fault_name(&change)).hash(&mut hasher);
         if let Change::Decide(claims) = &change {
@@ -209,6 +239,15 @@ impl Walk<'_> {
         }
         let path = hasher.finish();
         self.found.push(Candidate { event, change, path, rank, side, takes_element });
+    }
+}
+
+/// The branch of an event and the successor that it went on to.
+pub fn side_taken(e: &Event) -> Option<(u32, u32)> {
+    match e.kind {
+        event::BRANCH => Some((e.id, u32::from(e.taken == 0))),
+        event::SWITCH => Some((e.id, u32::from(e.taken))),
+        _ => None,
     }
 }
 

@@ -3,22 +3,19 @@
 //! A search finds bytes, but adds no options to a command line, and much happens only with two or three of them and the
 //! right operands. Which inputs are tried first is told by how near they came to the goal.
 
+use crate::candidates::Rank;
 use crate::input::Input;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// Words of a command line to which nothing is added.
-const MANY_WORDS: usize = 7;
-
-/// Goals still ahead, and the distance to the next.
-type Rank = (usize, u32);
+const MANY_WORDS: usize = 11;
 
 #[derive(Default)]
 pub struct Extensions {
     /// Options as they are given.
     options: Vec<Vec<String>>,
-    /// By nearness, then by age.
-    waiting: BTreeMap<(Rank, u64), Input>,
-    ready: VecDeque<Input>,
+    /// By nearness, then by age; with how many options each was tried.
+    waiting: BTreeMap<(Rank, u64), (Input, usize)>,
     serial: u64,
 }
 
@@ -31,17 +28,21 @@ impl Extensions {
     pub fn offer(&mut self, input: &Input, rank: Rank) {
         if input.faults.is_empty() && input.command_line().len() < MANY_WORDS {
             self.serial += 1;
-            self.waiting.insert((rank, self.serial), input.clone());
+            self.waiting.insert((rank, self.serial), (input.clone(), 0));
         }
     }
 
-    /// The next input to try.
+    /// The next input to try: whatever came nearer meanwhile goes first.
     pub fn next_input(&mut self) -> Option<Input> {
-        while self.ready.is_empty() {
-            let (_, input) = self.waiting.pop_first()?;
-            self.ready = self.options.iter().map(|o| input.with_option(o)).collect();
+        loop {
+            let mut entry = self.waiting.first_entry()?;
+            let (input, tried) = entry.get_mut();
+            if let Some(option) = self.options.get(*tried) {
+                *tried += 1;
+                return Some(input.with_option(option));
+            }
+            entry.remove();
         }
-        self.ready.pop_front()
     }
 }
 
@@ -62,5 +63,21 @@ mod tests {
         assert_eq!(lines[0], [b"-s".to_vec(), b"near".to_vec()]);
         assert_eq!(lines[1], [b"-g".to_vec(), b"1".to_vec(), b"near".to_vec()]);
         assert!(Extensions::default().next_input().is_none());
+    }
+
+    #[test]
+    fn who_comes_nearer_is_not_kept_waiting() {
+        let options = [vec!["-a".to_owned()], vec!["-b".to_owned()]];
+        let mut extensions = Extensions::new(options.into());
+        let input = |word: &[u8]| Input::with_arguments(vec![word.to_vec()]);
+        let mut next = |offered: Option<(&[u8], u32)>| {
+            offered.into_iter().for_each(|(w, d)| extensions.offer(&input(w), (1, d)));
+            extensions.next_input().map(|i| i.arguments.concat())
+        };
+        assert_eq!(next(Some((b"far", 9))).as_deref(), Some(&b"-afar"[..]));
+        assert_eq!(next(Some((b"near", 2))).as_deref(), Some(&b"-anear"[..]));
+        assert_eq!(next(None).as_deref(), Some(&b"-bnear"[..]));
+        assert_eq!(next(None).as_deref(), Some(&b"-bfar"[..]));
+        assert_eq!(next(None), None);
     }
 }

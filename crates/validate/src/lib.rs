@@ -25,6 +25,7 @@ mod missing;
 mod patched;
 mod relevance;
 mod run;
+mod samples;
 mod search;
 mod seeds;
 mod source;

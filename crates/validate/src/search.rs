@@ -4,7 +4,7 @@
 //! one run alone, whose witness shows the leak in the original program. LIKELY-NOT-LEAK and BLOAT rest on all runs that covered
 //! the path, and on nothing that was only assumed.
 
-use crate::candidates::{Candidate, Change, Goals, candidates};
+use crate::candidates::{Candidate, Change, Goals, side_taken, suggestions};
 use crate::clock::Clock;
 use crate::error::ValidateError;
 use crate::extension::Extensions;
@@ -297,29 +297,24 @@ impl<'a> Search<'a> {
         }
         self.partial |= trace.is_partial();
         self.judge(&input, &trace);
-        let (list, path) = candidates(self.map, self.target, &self.goals, &trace);
-        if !self.paths.insert(path) {
+        let suggestions = suggestions(self.map, self.target, &self.goals, &trace);
+        if !self.paths.insert(suggestions.path) {
             return Ok(());
         }
         let mut has_news = is_seed;
-        for e in &trace.events {
-            let successor = match e.kind {
-                event::BRANCH => u32::from(e.taken == 0),
-                event::SWITCH => u32::from(e.taken),
-                _ => continue,
-            };
-            if self.seen_sides.insert((e.id, successor)) {
+        for side in trace.events.iter().filter_map(side_taken) {
+            if self.seen_sides.insert(side) {
                 self.last_news = self.stats.runs;
                 has_news = true;
             }
         }
-        if let Some(rank) = list.iter().map(|c| c.rank).min().filter(|_| has_news) {
-            self.extensions.offer(&input, rank);
+        if has_news {
+            self.extensions.offer(&input, suggestions.nearest);
         }
         let folder = self.runner.work_folder();
         self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
         let record = Rc::new(Record { input, trace, has_news, facts: OnceCell::new() });
-        for candidate in list {
+        for candidate in suggestions.candidates {
             self.push(&record, candidate);
         }
         Ok(())

@@ -4,6 +4,7 @@
 use crate::formats;
 use crate::input::Input;
 use crate::map::ProgramMap;
+use crate::samples::Sample;
 use crate::target::Target;
 use leakproof_rt::map::OptionMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,8 +92,14 @@ pub fn of_words(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<
 }
 
 /// More inputs than there is time for before a search begins; their kinds take turns, so that none waits long.
-pub fn for_later(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec<Input> {
+pub fn for_later(
+    map: &ProgramMap,
+    target: &Target,
+    samples: &[Sample],
+    base: Option<&Input>,
+) -> Vec<Input> {
     let kinds = [
+        beside_samples(samples, base),
         of_formats(map, base),
         beside(of_operands(map), base),
         beside(of_predicates(map, target), base),
@@ -102,6 +109,21 @@ pub fn for_later(map: &ProgramMap, target: &Target, base: Option<&Input>) -> Vec
     let longest = kinds.iter().map(Vec::len).max().unwrap_or(0);
     let turns = (0..longest).flat_map(|i| kinds.iter().filter_map(move |kind| kind.get(i)));
     turns.cloned().collect()
+}
+
+/// Each sample as an operand and on standard input, in surroundings of the user's first seed; then as the second of two.
+fn beside_samples(samples: &[Sample], base: Option<&Input>) -> Vec<Input> {
+    let lines: [&[&str]; 2] = [&[], &["1"]];
+    let with_operands = |operands: &[&str], sample: &Sample| {
+        let line = [operands, &[sample.name.as_str()]].concat();
+        let mut input = match base {
+            Some(base) => with(&line, "").beside(base),
+            None => with(&line, ""),
+        };
+        input.stdin = sample.content.clone();
+        input.with_file(&sample.name, &sample.content)
+    };
+    lines.iter().flat_map(|l| samples.iter().filter_map(|s| with_operands(l, s))).collect()
 }
 
 /// Texts of known formats on standard input and in a file that operands name; then with each option.
@@ -326,7 +348,7 @@ mod tests {
     fn more_operands_and_predicates_for_later() {
         let has = |unit: UnitMap, words: &[&str]| {
             let words: Vec<Vec<u8>> = words.iter().map(|w| w.as_bytes().to_vec()).collect();
-            let all = for_later(&ProgramMap::new(vec![unit]), &Target::default(), None);
+            let all = for_later(&ProgramMap::new(vec![unit]), &Target::default(), &[], None);
             all.iter().any(|i| i.arguments == words)
         };
         let option = OptionMap { name: "-n".into(), takes_value: true };

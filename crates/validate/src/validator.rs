@@ -5,6 +5,7 @@ use crate::confirmation::Confirmer;
 use crate::error::ValidateError;
 use crate::input::Input;
 use crate::run::{RunOptions, Runner, scratch_folder, usual_folder};
+use crate::samples::{self, Sample};
 use crate::search::{Search, SearchOptions};
 use crate::seeds;
 use crate::source::Program;
@@ -29,6 +30,7 @@ pub struct Validator {
     lines: Vec<WatchedLine>,
     options: Options,
     program: Program,
+    samples: Vec<Sample>,
     compiler: PathBuf,
     /// Keeps the executable.
     _folder: Temporary,
@@ -53,6 +55,7 @@ impl Validator {
             lines,
             options,
             program: program.clone(),
+            samples: samples::of_program(program),
             compiler: tools.clang.path.clone(),
             _folder: folder,
             confirmation: usual_folder("confirm")?,
@@ -107,7 +110,7 @@ impl Validator {
             Some(_) => (Vec::new(), Vec::new()),
             None => (
                 seeds::of_words(&self.built.map, &target, seeds.first()),
-                seeds::for_later(&self.built.map, &target, seeds.first()),
+                seeds::for_later(&self.built.map, &target, &self.samples, seeds.first()),
             ),
         };
         let confirmer = Confirmer {

@@ -117,7 +117,8 @@ impl Input {
         }
     }
 
-    fn length(self) -> u32 {
+    /// The expression of the file's length.
+    pub fn length(self) -> u32 {
         let id = self.source() << SOURCE_SHIFT | LENGTH;
         nodes::variable(id, 32, self.content().len() as u64)
     }
@@ -127,6 +128,16 @@ impl Input {
         let there = nodes::apply(op::ULT, nodes::constant(32, position), self.length());
         if (super::trace::node(there).value != 0) == has {
             decided(there);
+        }
+    }
+
+    /// The file can be seen in memory from `position` on. How long it is the program learns elsewhere.
+    pub fn appeared(self, position: u64, memory: u64, size: usize) {
+        let left = self.content().len().saturating_sub(position as usize);
+        for i in 0..size.min(left) as u64 {
+            if let Some(value) = self.content().get((position + i) as usize) {
+                shadow::store_byte(memory + i, *value, self.byte(position + i));
+            }
         }
     }
 

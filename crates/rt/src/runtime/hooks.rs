@@ -184,10 +184,11 @@ extern "C" fn lp_rt_gep(base: u64, sb: u32, index: u64, si: u32, bits: u32, scal
     nodes::binary(op::ADD, 64, (base, sb), (offset, scaled), base.wrapping_add(offset))
 }
 
+/// `first`: no side was taken here so in this run, which is told even when no input decides it.
 #[unsafe(no_mangle)]
-extern "C" fn lp_rt_branch(id: u32, taken: u32, s: u32) {
+extern "C" fn lp_rt_branch(id: u32, taken: u32, s: u32, first: u32) {
     let s = if is_active() { nodes::fitting(s, u64::from(taken), 1) } else { 0 };
-    if s != 0 || (is_active() && path::is_first(id, taken)) {
+    if s != 0 || (is_active() && first != 0) {
         trace::event(event::BRANCH, taken as u16, id, s, 0);
     }
     // A true condition goes to successor 0.
@@ -195,8 +196,8 @@ extern "C" fn lp_rt_branch(id: u32, taken: u32, s: u32) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn lp_rt_switch(id: u32, taken: u32, s: u32) {
-    if is_active() && (s != 0 || path::is_first(id, taken)) {
+extern "C" fn lp_rt_switch(id: u32, taken: u32, s: u32, first: u32) {
+    if is_active() && (s != 0 || first != 0) {
         trace::event(event::SWITCH, taken as u16, id, s, 0);
     }
     path::branch(id, taken);

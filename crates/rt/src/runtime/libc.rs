@@ -13,6 +13,12 @@ unsafe extern "C" {
     pub fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
     pub fn __errno_location() -> *mut c_int;
     pub fn pthread_self() -> usize;
+    pub fn __register_atfork(
+        before: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        library: *mut c_void,
+    ) -> c_int;
     pub fn getenv(name: *const c_char) -> *mut c_char;
     pub fn fileno(stream: *mut File) -> c_int;
     pub fn ftello(stream: *mut File) -> i64;
@@ -23,6 +29,20 @@ unsafe extern "C" {
     pub fn getdelim(line: *mut *mut c_char, n: *mut usize, end: c_int, stream: *mut File) -> isize;
     pub fn getline(line: *mut *mut c_char, n: *mut usize, stream: *mut File) -> isize;
     pub fn read(fd: c_int, buffer: *mut c_void, size: usize) -> isize;
+    pub fn pread(fd: c_int, buffer: *mut c_void, size: usize, from: i64) -> isize;
+    pub fn mmap(
+        wanted: *mut c_void,
+        size: usize,
+        rights: c_int,
+        flags: c_int,
+        fd: c_int,
+        from: i64,
+    ) -> *mut c_void;
+    pub fn munmap(at: *mut c_void, size: usize) -> c_int;
+    pub fn stat(path: *const c_char, status: *mut c_void) -> c_int;
+    pub fn lstat(path: *const c_char, status: *mut c_void) -> c_int;
+    pub fn fstat(fd: c_int, status: *mut c_void) -> c_int;
+    pub fn lseek(fd: c_int, offset: i64, from: c_int) -> i64;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn openat(folder: c_int, path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(fd: c_int) -> c_int;
@@ -98,6 +118,15 @@ pub fn map(size: usize) -> *mut u8 {
         syscall(number::MMAP, 0 as c_long, size, PROT_READ_WRITE, FLAGS, -1 as c_long, 0 as c_long)
     };
     if at == -1 { core::ptr::null_mut() } else { at as *mut u8 }
+}
+
+/// Zeros of this process alone in the place of a mapping.
+pub fn map_over(at: *mut u8, size: usize) {
+    const PROT_READ_WRITE: c_long = 3;
+    // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED
+    const FLAGS: c_long = 0x4032;
+    // SAFETY: a mapping of ours, whose contents nobody needs any more.
+    unsafe { syscall(number::MMAP, at, size, PROT_READ_WRITE, FLAGS, -1 as c_long, 0 as c_long) };
 }
 
 /// Gives back what `map` gave.

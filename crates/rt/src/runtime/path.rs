@@ -29,20 +29,6 @@ pub fn branch(id: u32, direction: u32) {
     }
 }
 
-/// Sides of branches that were told about although their condition is not symbolic.
-static TOLD: Global<([(u32, u32); 128], usize)> = Global::new(([(0, 0); 128], 0));
-
-/// Whether such a side is taken for the first time: once is enough to know that it was.
-pub fn is_first(id: u32, side: u32) -> bool {
-    let (told, count) = TOLD.get();
-    let is_first = *count < told.len() && !told[..*count].contains(&(id, side));
-    if is_first {
-        told[*count] = (id, side);
-        *count += 1;
-    }
-    is_first
-}
-
 /// A watched line was passed, in the function whose frame is at `frame`.
 pub fn point(number: u32, frame: u64) {
     let c = config::get();

@@ -79,6 +79,8 @@ extern "C" fn start(_: c_int, _: *const *const c_char, environment: *const *cons
         *trace::word(header::MAGIC) = MAGIC;
         *trace::word(header::VERSION) = VERSION;
         trace::raise(flag::STARTED);
+        // SAFETY: the function lives as long as the program.
+        unsafe { libc::__register_atfork(None, None, Some(trace::detach), core::ptr::null_mut()) };
         files::start();
     }
     libc::close_raw(config);

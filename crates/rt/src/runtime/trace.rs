@@ -4,15 +4,23 @@
 //! whatever happens to the program.
 
 use super::cell::Global;
+use super::libc;
 use crate::abi::{
     EVENTS_OFFSET, Event, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS, MISSING_OFFSET,
-    NODES_OFFSET, Node, OBJECTS_OFFSET, Object, flag, header,
+    NODES_OFFSET, Node, OBJECTS_OFFSET, Object, TRACE_SIZE, flag, header,
 };
 
 static BASE: Global<*mut u8> = Global::new(core::ptr::null_mut());
 
 pub fn set_base(base: *mut u8) {
     *BASE.get() = base;
+}
+
+/// Lets this process write into nothing: what a child does is no part of its parent's run.
+pub extern "C" fn detach() {
+    if is_open() {
+        libc::map_over(*BASE.get(), TRACE_SIZE);
+    }
 }
 
 pub fn is_open() -> bool {
