@@ -7,6 +7,7 @@
 //! against it: silence is a proof as far as models and summaries are right.
 
 mod record;
+mod start;
 
 use crate::apart::apart;
 use crate::component::Env;
@@ -50,6 +51,8 @@ pub struct Judgement {
     pub problems: Vec<Problem>,
     /// Every object that is given to be released was zero when it was made: no part of it is unset.
     pub zeroed: bool,
+    /// The function calls the one that has the text, and nothing of its own is released by that.
+    pub untouched: bool,
 }
 
 /// One thing that speaks against a release.
@@ -216,8 +219,9 @@ fn judge_all(
     for (watch, direct) in watches {
         let answers = judge.watch(&env.options.watch[watch], direct);
         let (problems, zeroed) = judge.verdict();
-        if answers || direct {
-            list.push(Judgement { watch, func, direct, problems, zeroed });
+        let untouched = !answers && !direct && judge.is_untouched(watch);
+        if answers || direct || untouched {
+            list.push(Judgement { watch, func, direct, problems, zeroed, untouched });
         }
     }
     list
@@ -283,10 +287,6 @@ impl Judge<'_, '_> {
         if !direct && releases.is_empty() {
             return false;
         }
-        if self.may_be_returned_to() {
-            let at = self.exec.place(self.exec.function.loc);
-            self.say(ProblemKind::Undecided, at, "a long jump may come back into the function");
-        }
         let mut effective = false;
         for release in &releases {
             if self.is_settled(release.at) {
@@ -306,6 +306,13 @@ impl Judge<'_, '_> {
         true
     }
 
+    /// Whether a caller in whose log there is no release of a stretch certainly has none: all that its
+    /// callees do is told.
+    fn is_untouched(&self, watch: usize) -> bool {
+        let told = !self.audit.touches.iter().any(|t| t.releases);
+        told && self.env.watched.is_told(self.env, self.exec.me, watch)
+    }
+
     /// Whether more questions about a stretch are not worth their answers.
     fn is_settled(&mut self, at: Place) -> bool {
         if self.questions > MAX_QUESTIONS {
@@ -317,14 +324,14 @@ impl Judge<'_, '_> {
         self.questions > ENOUGH_QUESTIONS && self.problems.iter().any(settles)
     }
 
-    /// Whether the function calls `setjmp`.
-    fn may_be_returned_to(&self) -> bool {
-        const NAMES: [&str; 4] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"];
-        self.exec.body.insts.values().any(|inst| match &inst.kind {
-            InstKind::Call { callee: Callee::Direct(f), .. } => {
-                NAMES.contains(&self.exec.module.functions[*f].name.as_str())
-            }
-            _ => false,
+    /// Whether a long jump may come back to a place that is on one path with the release of a case.
+    fn may_be_returned_to(&mut self, case: Case<'_>) -> bool {
+        let audit = self.audit;
+        let places = audit.touches.iter().filter(|t| is_setjmp(self.exec, t.inst));
+        let places: Vec<_> = places.map(|t| t.state.pc).collect();
+        places.into_iter().any(|pc| {
+            let there = self.exec.pcs.formula(&mut self.exec.terms, pc);
+            self.together(case, there)
         })
     }
 
@@ -373,6 +380,9 @@ impl Judge<'_, '_> {
         let not_null = self.exec.terms.not(null);
         let when = self.exec.terms.and2(when, not_null);
         if !self.possible(when) {
+            return false;
+        }
+        if start::is_null(self.env, self.exec, base) {
             return false;
         }
         if !matches!(self.exec.kind(base), BaseKind::Heap(_)) {
@@ -441,6 +451,10 @@ impl Judge<'_, '_> {
             if !self.is_said(kind) && self.possible(both) {
                 self.say(kind, release.at, note);
             }
+        }
+        if !self.is_said(ProblemKind::Undecided) && self.may_be_returned_to(case) {
+            let note = "a long jump may come back into the function";
+            self.say(ProblemKind::Undecided, release.at, note);
         }
         let object = self.exec.object_of(base).map(|o| &self.exec.objects[o.0 as usize]);
         if object.is_some_and(|o| o.assumed) {
@@ -606,6 +620,12 @@ impl Judge<'_, '_> {
             Some(SymKind::Opaque(o)) if o.what == What::Unknown => {
                 (ProblemKind::Unclear, "it may not have been set".to_owned())
             }
+            Some(SymKind::Init { base, slot, .. })
+                if matches!(self.exec.kind(*base), BaseKind::Global(_)) =>
+            {
+                let name = Describe::new(self.env.program).cell(self.exec, (*base, *slot));
+                (ProblemKind::Foreign, format!("it may be what `{name}` refers to"))
+            }
             _ => (ProblemKind::Foreign, "what it refers to comes from elsewhere".to_owned()),
         }
     }
@@ -638,5 +658,16 @@ impl Judge<'_, '_> {
         let Location { file, line, .. } = Describe::new(self.env.program).location(at);
         let (line, at) = (line, format!("{file}:{line}"));
         self.problems.insert(Problem { kind, line, at, note: note.to_owned() });
+    }
+}
+
+/// Whether an instruction calls `setjmp`.
+fn is_setjmp(exec: &Exec<'_>, inst: InstId) -> bool {
+    const NAMES: [&str; 4] = ["setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp"];
+    match &exec.body.insts[inst].kind {
+        InstKind::Call { callee: Callee::Direct(f), .. } => {
+            NAMES.contains(&exec.module.functions[*f].name.as_str())
+        }
+        _ => false,
     }
 }

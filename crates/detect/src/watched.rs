@@ -67,6 +67,13 @@ impl Watched {
         own.filter(|&(watch, direct)| direct || concerns(watch)).collect()
     }
 
+    /// Whether it is known what all callees do that may come to a stretch.
+    pub fn is_told(&self, env: &Env<'_>, f: FuncRef, watch: usize) -> bool {
+        let reaches = |f: &FuncRef| self.reach.get(f).is_some_and(|r| r.contains_key(&watch));
+        let callees = env.calls.callees_of(f).iter().filter(|c| reaches(c));
+        callees.into_iter().all(|&callee| env.summaries.get(callee).is_some())
+    }
+
     /// Remembers what the judgements of a function leave to its callers.
     pub fn judged(&self, judgements: &[Judgement]) {
         let foreign = |j: &&Judgement| j.problems.iter().any(|p| p.kind == ProblemKind::Foreign);

@@ -29,10 +29,34 @@ pub struct Attempt {
     pub init_null: bool,
     /// Released only if this holds.
     pub guard: Option<String>,
+    /// And only if it is not what this says it might be.
+    pub unlike: Option<String>,
     /// A `const` is dropped for the releasing function.
     pub cast: bool,
     /// Statements that release what the object holds.
     pub inner: Vec<String>,
+    /// The releasing function is declared before the function that leaks.
+    pub declared: bool,
+}
+
+impl Attempt {
+    /// The same under conditions about another reference.
+    fn renamed(&self, from: &str, to: &str) -> Attempt {
+        let renamed = |guard: &String| renamed(guard, from, to);
+        let (guard, unlike) = (self.guard.as_ref().map(renamed), self.unlike.as_ref().map(renamed));
+        Attempt { guard, unlike, ..self.clone() }
+    }
+
+    /// The condition under which there is a release.
+    pub fn condition(&self) -> Option<String> {
+        match (&self.guard, &self.unlike) {
+            (Some(guard), Some(unlike)) if guard.contains("||") => {
+                Some(format!("({guard}) && {unlike}"))
+            }
+            (Some(guard), Some(unlike)) => Some(format!("{guard} && {unlike}")),
+            (guard, unlike) => guard.clone().or_else(|| unlike.clone()),
+        }
+    }
 }
 
 /// Why an attempt does not do.
@@ -63,8 +87,8 @@ pub struct Holder {
     pub text: String,
     pub placements: Vec<Placement>,
     pub ways: Vec<Way>,
-    /// Where it could be set to null.
-    pub null_at: Option<usize>,
+    /// How its variable could start as null.
+    pub start: Option<Start>,
     /// Whatever is called with its address leaves null or a new object in it.
     pub only_filled: bool,
     /// Of each placement: what the code alone says of it there.
@@ -73,6 +97,38 @@ pub struct Holder {
     pub disturbed: Vec<Vec<Option<String>>>,
     /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
     pub reserved: Vec<Option<String>>,
+}
+
+/// An initial value for a variable that has none.
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub at: usize,
+    pub value: &'static str,
+}
+
+impl Start {
+    /// Null for the pointer `text`; zero when `text` is a struct, or a member of one.
+    fn of(
+        view: &View,
+        function: Node<'_>,
+        text: &str,
+        whole: bool,
+        offset: usize,
+    ) -> Option<Start> {
+        let root = root_of(text);
+        let declared = declared::find(view, function, root, offset.max(1))?;
+        let member = text.strip_prefix(root)?;
+        let inside = member.starts_with('.') && !member.contains("->");
+        let value = match view.cxx {
+            false if inside || whole => "{ 0 }",
+            true if inside || whole => "{}",
+            _ if !member.is_empty() => return None,
+            false => "NULL",
+            true => "nullptr",
+        };
+        let at = declared.uninitialised.filter(|_| !declared.is_parameter)?;
+        Some(Start { at, value })
+    }
 }
 
 impl Holder {
@@ -85,14 +141,13 @@ impl Holder {
         ways: Vec<Way>,
     ) -> Holder {
         let offset = view.offset(finding.leak.line, finding.leak.column).unwrap_or(0);
-        let declared = declared::find(view, function, &text, offset.max(1))
-            .filter(|d| d.is_pointer && !d.is_parameter);
-        let null_at = declared.and_then(|d| d.uninitialised);
+        let whole = ways.iter().any(|w| w.whole);
+        let start = Start::of(view, function, &text, whole, offset);
         Holder {
             text,
             placements,
             ways,
-            null_at,
+            start,
             only_filled: false,
             standing: Vec::new(),
             disturbed: Vec::new(),
@@ -112,6 +167,8 @@ pub struct Plan {
     pub made_if: Option<String>,
     /// Calls have a space before the parenthesis.
     pub space: bool,
+    /// Where declarations of functions would go.
+    pub prelude: usize,
 }
 
 impl Plan {
@@ -119,7 +176,8 @@ impl Plan {
         let null = if view.cxx { "nullptr" } else { "NULL" };
         let made_if = made_if(view, function, finding);
         let space = style::spaced_calls(view, function);
-        Plan { finding: finding.clone(), holders, null, made_if, space }
+        let prelude = declared::prelude(function);
+        Plan { finding: finding.clone(), holders, null, made_if, space, prelude }
     }
 
     pub fn holder(&self, attempt: &Attempt) -> Option<&Holder> {
@@ -170,7 +228,7 @@ impl Plan {
                 lines.push(format!("(void)*(volatile char *)({name});"));
             }
             lines.push(way.statement(name, attempt.cast, self.space));
-            let guard = attempt.guard.as_ref().map(|g| renamed(g, &holder.text, name));
+            let guard = attempt.renamed(&holder.text, name).condition();
             match (guard, lines.as_slice()) {
                 (None, lines) => lines.join("\n"),
                 (Some(guard), [release]) => format!("if ({guard})\n\t{release}"),
@@ -179,8 +237,12 @@ impl Plan {
         };
         let mut ops = placement.ops(&holder.text, &text);
         if attempt.init_null {
-            let text = format!(" = {}", self.null);
-            ops.push(Op::Insert { at: holder.null_at?, text });
+            let Start { at, value } = *holder.start.as_ref()?;
+            ops.push(Op::Insert { at, end: at, text: format!(" = {value}") });
+        }
+        if attempt.declared {
+            let text = format!("{};\n\n", way.prototype.as_ref()?);
+            ops.push(Op::Insert { at: self.prelude, end: self.prelude, text });
         }
         Some(ops)
     }
@@ -195,9 +257,12 @@ impl Plan {
                 // The library's own would leave the object's parts behind.
                 return self.next_way(attempt).filter(|a| self.way(a).is_some_and(|w| !w.basic));
             }
-            // A reference that was only guessed would hold the object at the leak, if it did at all.
+            // A reference that was only guessed would hold the object at the leak, if it did at all; and a
+            // function for the struct around it that passes it over does so everywhere.
             Feedback::Problems(problems)
-                if attempt.holder > 0 && attempt.placement == 0 && is_idle(problems) =>
+                if (attempt.holder > 0 || self.is_whole(attempt))
+                    && attempt.placement == 0
+                    && is_idle(problems) =>
             {
                 return self.next_way(attempt).or_else(|| self.next_holder(attempt));
             }
@@ -210,6 +275,13 @@ impl Plan {
                 if message.contains("discards qualifiers") && !attempt.cast =>
             {
                 Some(Attempt { cast: true, ..attempt.clone() })
+            }
+            Feedback::Compiler(message)
+                if is_declared_later(message)
+                    && !attempt.declared
+                    && self.way(attempt).is_some_and(|w| w.prototype.is_some()) =>
+            {
+                Some(Attempt { declared: true, ..attempt.clone() })
             }
             Feedback::Compiler(message) if self.is_unknown(attempt, message) => {
                 return self.next_holder(attempt);
@@ -236,6 +308,10 @@ impl Plan {
         better.or_else(elsewhere)
     }
 
+    fn is_whole(&self, attempt: &Attempt) -> bool {
+        self.way(attempt).is_some_and(|w| w.whole)
+    }
+
     /// Whether clang does not know the variable: no place in the function would be better.
     fn is_unknown(&self, attempt: &Attempt, message: &str) -> bool {
         let root = self.holder(attempt).map(|h| root_of(&h.text)).unwrap_or_default();
@@ -246,7 +322,7 @@ impl Plan {
     /// The same with a pointer that is always set, when clang says that it may not be.
     fn set_first(&self, attempt: &Attempt, message: &str) -> Option<Attempt> {
         let unset = message.contains("uninitialized") && !attempt.init_null;
-        let can = self.holder(attempt)?.null_at.is_some();
+        let can = self.holder(attempt)?.start.is_some();
         (unset && can).then(|| Attempt { init_null: true, ..attempt.clone() })
     }
 
@@ -268,25 +344,23 @@ impl Plan {
             return self.next_way(attempt);
         }
         let unset = any(ProblemKind::Uninitialised).or(any(ProblemKind::Unclear));
-        if unset.is_some() && !attempt.init_null && holder.null_at.is_some() {
+        if unset.is_some() && !attempt.init_null && holder.start.is_some() {
             return Some(Attempt { init_null: true, ..attempt.clone() });
         }
         if any(ProblemKind::NullOwner).is_some() {
             return self.not_null(attempt);
         }
-        if attempt.guard.is_some() {
-            return None;
-        }
-        let made_if = || self.made_if.clone();
-        let guard = if let Some(problem) = any(ProblemKind::NotHeap) {
-            let other = quoted(&problem.note).map(|other| format!("{} != {other}", holder.text));
-            other.or_else(made_if)
-        } else if any(ProblemKind::Foreign).or(unset).is_some() {
-            made_if()
-        } else {
-            None
+        let differs = |problem: &Problem| {
+            let other = quoted(&problem.note).filter(|other| *other != root_of(&holder.text));
+            other.map(|other| format!("{} != {other}", holder.text))
         };
-        guard.map(|g| Attempt { guard: Some(g), ..attempt.clone() })
+        let other = any(ProblemKind::NotHeap).or(any(ProblemKind::Foreign));
+        if let Some(unlike) = other.and_then(differs).filter(|_| attempt.unlike.is_none()) {
+            return Some(Attempt { unlike: Some(unlike), ..attempt.clone() });
+        }
+        let made_if = self.made_if.clone().filter(|_| attempt.guard.is_none());
+        let guard = other.or(unset).and(made_if)?;
+        Some(Attempt { guard: Some(guard), ..attempt.clone() })
     }
 
     /// The same release only if there is something to release, or an owner to look into.
@@ -338,6 +412,13 @@ fn is_idle(problems: &[Problem]) -> bool {
 /// Whether clang does not like what the function is given: another place makes no difference.
 fn is_of_call(message: &str) -> bool {
     ["incompatible", "too few arguments", "too many arguments", "unterminated"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// Whether clang does not know the releasing function yet.
+fn is_declared_later(message: &str) -> bool {
+    ["follows non-static declaration", "undeclared function", "conflicting types for"]
         .iter()
         .any(|words| message.contains(words))
 }

@@ -47,6 +47,34 @@ pub fn scope(declaration: Node<'_>) -> Option<Node<'_>> {
         .find(|n| matches!(n.kind(), "compound_statement" | "for_statement"))
 }
 
+/// Where a declaration of another function would go: before this one and the comments above it.
+pub fn prelude(function: Node<'_>) -> usize {
+    let mut first = function;
+    while let Some(comment) = first
+        .prev_sibling()
+        .filter(|n| n.kind() == "comment" && n.end_position().row + 1 == first.start_position().row)
+    {
+        first = comment;
+    }
+    first.start_byte()
+}
+
+/// The declaration of a function that the file defines behind this one.
+pub fn prototype(view: &View, function: Node<'_>, name: &str) -> Option<String> {
+    let definitions = view.find(view.root(), |n| {
+        n.kind() == "function_definition" && n.start_byte() >= function.end_byte()
+    });
+    let defined = definitions.into_iter().find(|d| {
+        let declarator = d.child_by_field_name("declarator");
+        let called = declarator.map(|n| view.find(n, |n| n.kind() == "function_declarator"));
+        let called = called.and_then(|list| list.first()?.child_by_field_name("declarator"));
+        called.is_some_and(|n| view.source(n) == name)
+    })?;
+    let head = defined.start_byte()..defined.child_by_field_name("body")?.start_byte();
+    let words: Vec<&str> = view.slice(head).split_whitespace().collect();
+    Some(words.join(" "))
+}
+
 fn declarator<'v>(view: &View, declaration: Node<'v>, name: &str) -> Option<Declared<'v>> {
     let base = declaration.child_by_field_name("type")?;
     let mut cursor = declaration.walk();

@@ -11,8 +11,8 @@ use crate::holder::{is_writable, root_of};
 use crate::kept::Taker;
 use crate::placement::{Placement, Target};
 use crate::shape::{
-    assignment_in, brace_of, is_conditional, is_jump, is_loop, is_never_zero, is_value_of,
-    last_of_branch, last_statement,
+    assignment_in, assignment_in_condition, brace_of, is_conditional, is_jump, is_loop,
+    is_never_zero, is_value_of, last_of_branch, last_statement,
 };
 use crate::view::{Slot, Statement, View, is_identifier};
 use leakproof_findings::{Event, Finding, Kind};
@@ -254,7 +254,12 @@ impl<'v> Finder<'v> {
 
     /// `holder = call(holder, size)` where the call resizes.
     fn resize(&self, node: Node<'v>, target: &Target) -> Option<Placement> {
-        let assignment = assignment_in(node)?;
+        let asked = assignment_in_condition(node);
+        // A declaration cannot follow a label.
+        if asked.is_some() && target.labelled {
+            return None;
+        }
+        let assignment = assignment_in(node).or(asked)?;
         let holder = self.view.source(assignment.child_by_field_name("left")?);
         let right = assignment.child_by_field_name("right")?;
         let call = std::iter::successors(Some(right), |n| {
@@ -281,6 +286,7 @@ impl<'v> Finder<'v> {
             ty,
             holder: holder.to_owned(),
             call: self.view.source(right).to_owned(),
+            asked: asked.map(|_| (right.start_byte(), right.end_byte())),
             size: self.size_guard(size)?,
             name: self.fresh_name("resized"),
         })
@@ -409,9 +415,20 @@ impl<'v> Finder<'v> {
             .view
             .around(statement.node)
             .find(|n| n.kind() == "compound_statement" && n.parent().is_some_and(is_loop));
-        if let Some(body) = body {
+        if let Some(body) = body.filter(|b| !self.is_asked_for_after(*b)) {
             self.end_of(body);
         }
+    }
+
+    /// Whether the variable outlives a block and is mentioned behind it: what was released at its end would be
+    /// found there.
+    fn is_asked_for_after(&self, block: Node<'v>) -> bool {
+        let root = root_of(self.holder);
+        let declared = declared::find(self.view, self.function, root, block.end_byte() - 1);
+        let outlives = declared.is_none_or(|d| !block.byte_range().contains(&d.node.start_byte()));
+        let is_later = |n: Node<'_>| n.start_byte() >= block.end_byte() && is_identifier(n);
+        let later = |n| is_later(n) && self.view.source(n) == root;
+        outlives && !self.view.find(self.function, later).is_empty()
     }
 
     /// The object is made in a loop, and nobody asks for it between the loop and the leak.

@@ -4,8 +4,8 @@
 use leakproof_ir::{Body, Function, Inst, InstId, InstKind, ValueId, ValueKind, VarId};
 use std::collections::BTreeSet;
 
-/// What an address is computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an address is computed from, what is known best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
     /// The object itself.
     Own,
@@ -191,14 +191,21 @@ impl<'f> Flow<'f> {
 
     /// Where an address comes from.
     pub fn root(&self, ptr: ValueId) -> Root {
+        self.joined_root(ptr, &mut BTreeSet::new())
+    }
+
+    /// The same; joins that are being looked at say nothing of their own.
+    fn joined_root(&self, ptr: ValueId, joins: &mut BTreeSet<ValueId>) -> Root {
         let mut at = ptr;
-        // Each step goes to an earlier value, except over joins, which end it.
         loop {
             if self.values.contains(&at) {
                 return Root::Own;
             }
-            let ValueKind::Inst(inst) = self.function.values[at].kind else {
-                return Root::Foreign;
+            let inst = match self.function.values[at].kind {
+                ValueKind::Inst(inst) => inst,
+                // Nothing is stored behind null.
+                ValueKind::Null => return Root::Own,
+                _ => return Root::Foreign,
             };
             match &self.body.insts[inst].kind {
                 InstKind::Alloca { .. } => return Root::Local,
@@ -206,6 +213,17 @@ impl<'f> Flow<'f> {
                 InstKind::Offset { base, .. } => at = *base,
                 InstKind::Cast { value, .. } => at = *value,
                 InstKind::Load { ptr } if self.cell(*ptr).is_some() => return Root::Made,
+                InstKind::Phi { incoming } => {
+                    if !joins.insert(at) {
+                        return Root::Own;
+                    }
+                    let roots = incoming.iter().map(|(_, v)| self.joined_root(*v, joins));
+                    return roots.max().unwrap_or(Root::Foreign);
+                }
+                InstKind::Select { then, otherwise, .. } => {
+                    let then = self.joined_root(*then, joins);
+                    return then.max(self.joined_root(*otherwise, joins));
+                }
                 _ => return Root::Foreign,
             }
         }

@@ -21,12 +21,15 @@ pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
     let statement = view.statement(offset).map(|s| s.node);
     let variable = finding.variable.as_str();
     list.extend(statement.and_then(|s| assigned(view, s, variable)));
-    list.extend(named(view, function, variable, offset));
+    let named = named(view, function, variable, offset);
+    let wholes = named.iter().flat_map(|text| wholes(text)).map(str::to_owned);
+    list.extend(named.iter().cloned());
     list.extend(statement.and_then(|s| owned(view, s, offset, finding, sources)));
     let first = origin::of(view, function, finding);
     let field = field_of_site(finding, sources, view.cxx);
     let parts = first.given.iter().filter_map(|g| Some(format!("{g}.{}", field.as_ref()?)));
     list.extend(first.taker.iter().chain(&first.given).cloned().chain(parts));
+    list.extend(wholes);
     if variable.is_empty() {
         list.extend(statement.and_then(|s| overwritten(view, s)));
     }
@@ -41,12 +44,22 @@ pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
     unique
 }
 
+/// The structs that a path leads through without leaving them: `s.a` of `s.a.b`, `p->a` of `p->a.b`.
+fn wholes(path: &str) -> impl Iterator<Item = &str> {
+    let inside = path.rfind("->").map_or(0, |at| at + 2);
+    path[inside..].match_indices('.').map(move |(at, _)| &path[..inside + at])
+}
+
+/// Whether a path names a member of the struct that another one names.
+pub fn is_member(path: &str, whole: &str) -> bool {
+    path.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'))
+}
+
 /// A struct stands before its members: who made them was given the struct, and the program may have a function
 /// that empties it.
 fn wholes_first(texts: &mut [String]) {
     for i in 1..texts.len() {
-        let member = format!("{}.", texts[i]);
-        if let Some(first) = texts[..i].iter().position(|t| t.starts_with(&member)) {
+        if let Some(first) = texts[..i].iter().position(|t| is_member(t, &texts[i])) {
             texts[first..=i].rotate_right(1);
         }
     }

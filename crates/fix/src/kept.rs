@@ -12,7 +12,9 @@ use crate::out_param::OutParams;
 use crate::results::{Event, Results, defined};
 use crate::walk::{Moment, Ways};
 use leakproof_findings::Finding;
-use leakproof_ir::{BlockId, Body, Callee, FuncId, Function, InstId, InstKind, Module, ValueId};
+use leakproof_ir::{
+    BlockId, Body, Callee, FuncId, Function, Inst, InstId, InstKind, Module, ValueId, ValueKind,
+};
 use std::collections::BTreeSet;
 
 /// Calls followed from the leaking function.
@@ -45,13 +47,19 @@ pub struct Taker {
 }
 
 /// What does not count as stored elsewhere at a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spared {
     Nothing,
     /// The call: the release happens only where it has another result.
     Call(Taker),
-    /// Where the reference itself lies: it gets another value right after the release.
-    OwnPlace,
+    /// Where the reference itself lies: it gets another value right after the release, on this line.
+    OwnPlace(u32),
+    /// Where the reference lies, in a struct that is released next: what that variable points to, and how
+    /// far in.
+    Member {
+        owner: String,
+        offset: i64,
+    },
 }
 
 impl Keepers<'_> {
@@ -214,12 +222,18 @@ fn taker(body: &Body, event: &Event) -> Option<Taker> {
 }
 
 impl Spared {
-    fn covers(self, function: &Function, body: &Body, inst: InstId, holder: &str) -> bool {
+    fn covers(&self, function: &Function, body: &Body, inst: InstId, holder: &str) -> bool {
         let loc = body.insts[inst].loc;
         match self {
             Spared::Nothing => false,
+            Spared::Member { owner, offset } => {
+                is_member_store(function, body, inst, owner, *offset)
+            }
             Spared::Call(taker) => (loc.line, loc.column) == (taker.line, taker.column),
-            Spared::OwnPlace => is_own_place(function, body, inst, holder),
+            Spared::OwnPlace(line) => {
+                is_own_place(function, body, inst, holder)
+                    || is_stored_on(function, body, inst, *line)
+            }
         }
     }
 }
@@ -235,6 +249,63 @@ fn is_own_place(function: &Function, body: &Body, inst: InstId, holder: &str) ->
         _ => true,
     };
     *ptr == param.value && body.insts.values().all(|i| same(&i.kind))
+}
+
+/// Whether an instruction stores to a member of what a variable points to that is set only once.
+fn is_member_store(
+    function: &Function,
+    body: &Body,
+    inst: InstId,
+    owner: &str,
+    offset: i64,
+) -> bool {
+    let InstKind::Store { ptr, .. } = &body.insts[inst].kind else { return false };
+    let sets = body.insts.values().filter_map(|i| match &i.kind {
+        InstKind::VarSet { var, value } if body.vars[*var].name == owner => Some(*value),
+        _ => None,
+    });
+    let mut values: Vec<ValueId> = sets.collect();
+    values.retain(|v| function.values[*v].kind != ValueKind::Undef);
+    let [value] = values[..] else { return false };
+    let ValueKind::Inst(at) = function.values[*ptr].kind else {
+        return *ptr == value && offset == 0;
+    };
+    match &body.insts[at].kind {
+        InstKind::Offset { base, offset: by, indices, .. } => {
+            *base == value && *by == offset && indices.is_empty()
+        }
+        _ => *ptr == value && offset == 0,
+    }
+}
+
+/// Whether an instruction stores to a place to which one on a line stores, too.
+fn is_stored_on(function: &Function, body: &Body, inst: InstId, line: u32) -> bool {
+    let place = |inst: &Inst| match &inst.kind {
+        InstKind::Store { ptr, .. } => fixed_place(function, body, *ptr),
+        _ => None,
+    };
+    let own = place(&body.insts[inst]);
+    own.is_some() && body.insts.values().filter(|i| i.loc.line == line).any(|i| place(i) == own)
+}
+
+/// A place that is the same whenever the function comes by: a constant distance from a global
+/// variable or from what a parameter points to.
+fn fixed_place(function: &Function, body: &Body, ptr: ValueId) -> Option<(ValueKind, i64)> {
+    let (mut at, mut sum) = (ptr, 0i64);
+    loop {
+        let inst = match function.values[at].kind {
+            kind @ (ValueKind::Global(..) | ValueKind::Param(_)) => return Some((kind, sum)),
+            ValueKind::Inst(inst) => inst,
+            _ => return None,
+        };
+        match &body.insts[inst].kind {
+            InstKind::Cast { value, .. } => at = *value,
+            InstKind::Offset { base, offset, indices, .. } if indices.is_empty() => {
+                (at, sum) = (*base, sum.saturating_add(*offset));
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// Memory of others: what a parameter, a global or something read from memory leads to.

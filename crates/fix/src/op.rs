@@ -20,8 +20,8 @@ pub enum Op {
     BlockEnd { brace: usize, lines: Vec<Line> },
     /// An `else` with statements, for an `if` that ends here and has none.
     Else { start: usize, end: usize, lines: Vec<Line> },
-    /// Text put in at one place (` = NULL`).
-    Insert { at: usize, text: String },
+    /// Text put in at one place (` = NULL`), or in the place of an expression.
+    Insert { at: usize, end: usize, text: String },
     /// Nothing changes here, but what is released here is judged.
     Observe { at: usize, end: usize },
     /// A statement that becomes others.
@@ -129,9 +129,9 @@ pub fn render(view: &View, style: &dyn Fn(usize) -> Style, ops: &[Op]) -> Vec<Te
                 edits.push(else_edit(view, &style(*start), i, (*start, *end), lines));
             }
             Op::Observe { .. } => {}
-            Op::Insert { at, text } => {
+            Op::Insert { at, end, text } => {
                 let parts = vec![(i, 0..text.len(), false)];
-                edits.push(TextEdit { range: *at..*at, text: text.clone(), parts });
+                edits.push(TextEdit { range: *at..*end, text: text.clone(), parts });
             }
         }
     }

@@ -80,6 +80,8 @@ pub enum Placement {
         ty: String,
         holder: String,
         call: String,
+        /// Where the call stands in the condition of an `if` that goes on to ask what came of it.
+        asked: Option<(usize, usize)>,
         /// The size, when zero must be told from failure.
         size: Option<String>,
         name: String,
@@ -138,17 +140,20 @@ impl Placement {
                 let kept = plain(statement.clone());
                 rewrite(target, vec![declare(ty, name, call), kept, releasing(name)])
             }
-            Placement::Resize { target, ty, holder, call, size, name } => {
+            Placement::Resize { target, ty, holder, call, asked, size, name } => {
                 let zero = size.as_ref().map(|s| format!(" && {s} != 0")).unwrap_or_default();
-                let lines = vec![
-                    declare(ty, name, call),
-                    Line {
-                        text: format!("if ({name} == NULL{zero})\n\t{}", text(holder)),
-                        releases: true,
-                    },
-                    plain(format!("{holder} = {name};")),
-                ];
-                rewrite(target, lines)
+                let release = Line {
+                    text: format!("if ({name} == NULL{zero})\n\t{}", text(holder)),
+                    releases: true,
+                };
+                let mut lines = vec![declare(ty, name, call), release];
+                match asked {
+                    Some((start, end)) => asked_before(target, (*start, *end), lines, name),
+                    None => {
+                        lines.push(plain(format!("{holder} = {name};")));
+                        rewrite(target, lines)
+                    }
+                }
             }
         }
     }
@@ -156,6 +161,7 @@ impl Placement {
     /// The text that is said again in other words.
     pub fn rewritten(&self) -> Option<Range<usize>> {
         let target = match self {
+            Placement::Resize { asked: Some((start, end)), .. } => return Some(*start..*end),
             Placement::Before(_)
             | Placement::After(_)
             | Placement::BlockEnd(_)
@@ -235,6 +241,17 @@ fn untaken(target: &Target, result: i64, answer: &Answer, release: &str) -> Vec<
             vec![Op::After { at, end, lines, brace }]
         }
     }
+}
+
+/// An expression of a statement gets a name before it.
+fn asked_before(
+    target: &Target,
+    (start, end): (usize, usize),
+    lines: Vec<Line>,
+    name: &str,
+) -> Vec<Op> {
+    let before = Op::Before { at: target.at, end: target.end, lines, brace: target.brace.clone() };
+    vec![before, Op::Insert { at: start, end, text: name.to_owned() }]
 }
 
 fn plain(text: String) -> Line {

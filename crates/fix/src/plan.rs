@@ -3,6 +3,7 @@
 
 use crate::attempt::{Holder, Plan};
 use crate::conditional::{self, Known, Spot};
+use crate::declared;
 use crate::files::Files;
 use crate::finder::Finder;
 use crate::holder;
@@ -61,7 +62,8 @@ struct Scene<'s, 'p> {
 impl Scene<'_, '_> {
     fn holders(&self) -> Vec<Holder> {
         let mut list: Vec<Holder> = self.destructor().into_iter().collect();
-        for text in holder::spell(self.view, self.finding, self.sources) {
+        let texts = holder::spell(self.view, self.finding, self.sources);
+        for text in texts.clone() {
             let Some(finder) = Finder::new(self.view, self.finding, &text) else { continue };
             let takers = self.workshop.keepers().takers(self.finding, &text);
             let releases = |name: &str| self.knowledge.is_releaser(name);
@@ -70,6 +72,8 @@ impl Scene<'_, '_> {
                 Some(Referred::Number) => continue,
                 Some(Referred::Whole(ty)) => self.knowledge.emptiers(self.finding, &ty),
                 Some(Referred::Pointed(ty)) => self.knowledge.ways(self.finding, &text, Some(&ty)),
+                // What has members is no pointer.
+                None if texts.iter().any(|t| holder::is_member(t, &text)) => continue,
                 None => self.knowledge.ways(self.finding, &text, None),
             };
             list.push(self.holder(text, placements, ways));
@@ -112,6 +116,8 @@ impl Scene<'_, '_> {
         let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
         ways.retain(|w| w.given != Given::Pointer || !keepers.keeps(&w.name, w.arg));
         ways.truncate(MAX_WAYS);
+        ways.iter_mut()
+            .for_each(|w| w.prototype = declared::prototype(self.view, self.function, &w.name));
         ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.arg, w.given));
         // Whether a struct holds something cannot be asked in general.
         ways.retain(|w| w.accepts_null || !w.whole);
@@ -173,9 +179,23 @@ impl Scene<'_, '_> {
             let callee = &self.finding.alloc.callee;
             return Some(format!("by what `{callee}` returns there, it left nothing in `{text}`"));
         }
+        if let Some(given) = self.filled_by_call(placement) {
+            return Some(format!("the call may be made for what it leaves in `{given}`"));
+        }
         let spared = self.spared(text, placement);
         let stored = self.workshop.keepers().before(self.finding, text, moment, spared)?;
         Some(format!("it is stored in memory of others at line {stored}, and may still be there"))
+    }
+
+    /// The variable whose address is given to a call of which nobody takes the result: a call that is made for
+    /// its own sake may well return nothing.
+    fn filled_by_call(&self, placement: &Placement) -> Option<String> {
+        let Placement::Discard { target } = placement else { return None };
+        let statement = self.view.statement(target.at)?.node;
+        let is_address =
+            |n: Node<'_>| n.kind() == "pointer_expression" && self.view.source(n).starts_with('&');
+        let given = self.view.find(statement, is_address).first().copied()?;
+        Some(self.view.source(given).trim_start_matches('&').trim().to_owned())
     }
 
     /// What a release at a place need not fear.
@@ -184,9 +204,27 @@ impl Scene<'_, '_> {
             return Spared::Call(*taker);
         }
         let next = self.view.statement(placement.offset());
+        let leak = self.view.offset(self.finding.leak.line, self.finding.leak.column);
+        let leak = leak.and_then(|offset| self.view.statement(offset));
+        let here = leak.map(|s| s.node) == next.as_ref().map(|s| s.node);
+        if let Some(owned) = self.member_of_released(text).filter(|_| here) {
+            return owned;
+        }
         let left = next.and_then(|s| assignment_in(s.node)?.child_by_field_name("left"));
         let overwritten = left.is_some_and(|left| self.view.source(left) == text);
-        if overwritten { Spared::OwnPlace } else { Spared::Nothing }
+        let line = |node: Node<'_>| position(&self.view.text, node.start_byte()).0;
+        match left.filter(|_| overwritten) {
+            Some(left) => Spared::OwnPlace(line(left)),
+            None => Spared::Nothing,
+        }
+    }
+
+    /// The leak is where the owner of the reference is released: nobody finds anything in it afterwards.
+    fn member_of_released(&self, text: &str) -> Option<Spared> {
+        let (owner, ..) = Finder::new(self.view, self.finding, "")?.release_of_owner()?;
+        let member = text.strip_prefix(owner.as_str())?.strip_prefix("->")?;
+        let offset = self.workshop.offset_of(self.finding, &owner, member)?;
+        Some(Spared::Member { owner, offset })
     }
 
     /// Whether other configurations do something to the variable that matters at a place.

@@ -34,14 +34,28 @@ pub struct Way {
     pub others: Vec<String>,
     /// The macro by which the code around calls it.
     pub spelled: Option<String>,
+    /// Its declaration, when the file defines it behind the function that leaks.
+    pub prototype: Option<String>,
 }
 
 impl Way {
     fn new(name: String, given: Given, trusted: bool) -> Self {
         let (arg, params, others) = (0, 1, Vec::new());
         let (accepts_null, whole, basic) = (true, false, false);
-        let spelled = None;
-        Self { name, given, trusted, accepts_null, whole, basic, arg, params, others, spelled }
+        let (spelled, prototype) = (None, None);
+        Self {
+            name,
+            given,
+            trusted,
+            accepts_null,
+            whole,
+            basic,
+            arg,
+            params,
+            others,
+            spelled,
+            prototype,
+        }
     }
 
     #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::attempt::{Attempt, Plan};
 use crate::files::{Files, edits};
+use crate::holder::root_of;
 use crate::op::TextEdit;
 use crate::outcome::{Certificate, Outcome, Proposal, Refusal, explain, explain_problem};
 use crate::patched::position;
@@ -77,17 +78,20 @@ fn reason(plan: &Plan, attempt: &Attempt) -> Option<String> {
         "The object that '{}' allocates at {}:{} is released by `{way}` {place}",
         finding.alloc.callee, finding.alloc.file, finding.alloc.line
     );
-    if let Some(guard) = &attempt.guard {
+    if let Some(guard) = attempt.condition() {
         text.push_str(&format!(", if {guard}"));
     }
     text.push('.');
     if !attempt.inner.is_empty() {
         text.push_str(&format!(" Before it, `{}`.", attempt.inner.join(" ")));
     }
-    if attempt.init_null {
+    if let Some(start) =
+        plan.holder(attempt).and_then(|h| h.start.as_ref()).filter(|_| attempt.init_null)
+    {
         text.push_str(&format!(
             " `{}` starts as {}, so that paths on which it is never set release nothing.",
-            holder, plan.null
+            root_of(holder),
+            start.value
         ));
     }
     Some(text)

@@ -109,6 +109,9 @@ pub struct Session<'s, 'p> {
     pub rounds: usize,
     /// Functions whose attempts are tried one at a time, because together they confuse each other.
     serial: BTreeSet<String>,
+    /// Attempts that wait: one of them and of those that are tried makes a function leak that none of
+    /// them changes.
+    waiting: Vec<usize>,
     /// Leaks that others hid: they are mended after those.
     pub hidden: Vec<Finding>,
     /// Something was accepted in a round with something else in it that was not judged, or not accepted.
@@ -135,6 +138,7 @@ impl<'s, 'p> Session<'s, 'p> {
             known,
             rounds: 0,
             serial: BTreeSet::new(),
+            waiting: Vec::new(),
             hidden: Vec::new(),
             mixed: false,
             vain: 0,
@@ -196,6 +200,10 @@ impl<'s, 'p> Session<'s, 'p> {
 
     fn round(&mut self) {
         let tried = self.chosen();
+        if tried.is_empty() && !self.waiting.is_empty() {
+            self.go_on_with_waiting();
+            return;
+        }
         if tried.is_empty() {
             self.give_up_stuck();
             return;
@@ -224,7 +232,7 @@ impl<'s, 'p> Session<'s, 'p> {
         let mut chosen = Vec::new();
         let mut busy: BTreeSet<&str> = BTreeSet::new();
         for (i, case) in self.cases.iter().enumerate() {
-            if case.state != State::Open {
+            if case.state != State::Open || self.waiting.contains(&i) {
                 continue;
             }
             let function = case.plan.finding.function.as_str();
@@ -244,6 +252,12 @@ impl<'s, 'p> Session<'s, 'p> {
             chosen.push(i);
         }
         chosen
+    }
+
+    /// Half of what waits is tried next.
+    fn go_on_with_waiting(&mut self) {
+        let half = self.waiting.len() / 2;
+        self.waiting.truncate(half);
     }
 
     /// Nothing can be tried: what is open clashes with what is accepted.
@@ -319,14 +333,24 @@ impl<'s, 'p> Session<'s, 'p> {
         let leaks = examination.report.leaks.iter();
         let found: Vec<(Key, &Finding)> =
             leaks.map(|f| (bench.original(f, self.files), f)).collect();
+        let found = self.without_artefacts(tried, bench, found);
         let hidden = self.hidden_among(tried, &found);
         let blamed = self.blame_new_leaks(tried, &found, &hidden);
         let owners = bench.owners();
+        let narrowed = !blamed.is_empty() && blamed.iter().any(|i| self.waiting.contains(i));
+        if !narrowed {
+            self.go_on_with_waiting();
+        }
         for i in tried.iter().copied().filter(|i| !blamed.contains(i)) {
             let problems = self.problems(i, &owners, examination);
             let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
             let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
+            if self.may_be_confused(i, tried, &problems) {
+                // It is tried once more, without the others of its function.
+                self.serial.insert(self.function_of(i));
+                continue;
+            }
             let case = &mut self.cases[i];
             match (gone, problems.is_empty()) {
                 (false, true) => case.reject(Feedback::NotGone),
@@ -336,10 +360,23 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let accepted: Vec<usize> =
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
-        self.vain = if accepted.is_empty() { self.vain + 1 } else { 0 };
+        match accepted.is_empty() {
+            false => self.vain = 0,
+            // Half of the attempts is cleared of suspicion next.
+            true => self.vain += usize::from(!narrowed),
+        }
         self.mixed |= !accepted.is_empty() && (others || accepted.len() < tried.len());
         self.take_hidden(&accepted, bench, hidden);
         self.check_warnings(&accepted);
+    }
+
+    /// Whether it may be another attempt in the same function that releases what an attempt does.
+    fn may_be_confused(&self, case: usize, tried: &[usize], problems: &[Problem]) -> bool {
+        let function = self.function_of(case);
+        let twice = problems.iter().any(|p| p.kind == ProblemKind::ReleasedElsewhere);
+        let beside =
+            |&i: &usize| self.function_of(i) == function && !self.is_one_change(&[case, i]);
+        twice && !self.serial.contains(&function) && tried.iter().any(beside)
     }
 
     /// A leaked owner hides what it holds. What a local still refers to when the function ends was
@@ -394,23 +431,28 @@ impl<'s, 'p> Session<'s, 'p> {
         found: &[(Key, &Finding)],
         hidden: &[(Key, &Finding)],
     ) -> BTreeSet<usize> {
-        let known = |key: &Key| {
-            let known = self.known.iter().chain(hidden.iter().map(|(k, _)| k));
+        let is_known = |known: &[Key], key: &Key| {
+            let known = known.iter().chain(hidden.iter().map(|(k, _)| k));
             known.into_iter().any(|k| k.is_told_by(key))
         };
-        let fresh: Vec<&(Key, &Finding)> = found.iter().filter(|(k, _)| !known(k)).collect();
+        let fresh: Vec<&(Key, &Finding)> =
+            found.iter().filter(|(k, _)| !is_known(&self.known, k)).collect();
         let mut blamed = BTreeSet::new();
         for (key, leak) in fresh {
             let text = describe(leak);
-            let there: Vec<usize> =
-                tried.iter().copied().filter(|&i| self.function_of(i) == key.function).collect();
-            let suspects = if there.is_empty() { tried.to_vec() } else { there };
+            let suspects = self.suspects(tried, &key.function);
             if suspects.iter().any(|i| blamed.contains(i)) {
                 continue;
             }
             blamed.extend(suspects.iter().copied());
             if !self.is_one_change(&suspects) {
-                self.one_at_a_time(&suspects, &format!("it would make another leak: {text}"));
+                match suspects.iter().any(|&i| self.function_of(i) != key.function) {
+                    true => self.waiting.extend(&suspects[suspects.len().div_ceil(2)..]),
+                    false => {
+                        let reason = format!("it would make another leak: {text}");
+                        self.one_at_a_time(&suspects, &reason);
+                    }
+                }
                 continue;
             }
             for i in suspects {
@@ -419,6 +461,42 @@ impl<'s, 'p> Session<'s, 'p> {
             }
         }
         blamed
+    }
+
+    /// The attempts that may have made a function leak: its own, else those in functions that it may
+    /// come to, else all.
+    fn suspects(&self, tried: &[usize], function: &str) -> Vec<usize> {
+        let among = |names: &BTreeSet<&str>| -> Vec<usize> {
+            let named = |i: &usize| names.contains(self.function_of(*i).as_str());
+            tried.iter().copied().filter(named).collect()
+        };
+        let own = among(&[function].into());
+        if !own.is_empty() {
+            return own;
+        }
+        let below = among(&self.workshop.reach().from(function));
+        if below.is_empty() { tried.to_vec() } else { below }
+    }
+
+    /// Leaks of a patched program without those that only the judgement brings about in functions that no
+    /// attempt changes.
+    fn without_artefacts<'f>(
+        &mut self,
+        tried: &[usize],
+        bench: &Bench,
+        mut found: Vec<(Key, &'f Finding)>,
+    ) -> Vec<(Key, &'f Finding)> {
+        let functions: BTreeSet<String> = tried.iter().map(|&i| self.function_of(i)).collect();
+        let known = self.known.clone();
+        let doubtful = |key: &Key| {
+            !functions.contains(&key.function) && !known.iter().any(|k| k.is_told_by(key))
+        };
+        if found.iter().any(|(key, _)| doubtful(key)) {
+            let plain = self.workshop.examine_plainly(bench).report.leaks;
+            let plain: Vec<Key> = plain.iter().map(|f| bench.original(f, self.files)).collect();
+            found.retain(|(key, _)| !doubtful(key) || plain.iter().any(|k| k.is_told_by(key)));
+        }
+        found
     }
 
     /// Whether attempts are the same change for several findings.
@@ -491,12 +569,12 @@ fn problems_of(case: usize, owners: &[Vec<usize>], examination: &Examination) ->
     let own = |watch: usize| owners.get(watch).is_some_and(|o| o.contains(&case));
     let judged: Vec<_> = examination.judgements.iter().filter(|j| own(j.watch)).collect();
     let mut problems: Vec<Problem> = judged.iter().flat_map(|j| j.problems.clone()).collect();
-    let effective =
-        judged.iter().any(|j| !j.problems.iter().any(|p| p.kind == ProblemKind::NoEffect));
+    let idle = |p: &Problem| p.kind == ProblemKind::NoEffect;
+    let effective = judged.iter().any(|j| !j.untouched && !j.problems.iter().any(idle));
     // Declarations and moved statements release nothing, as long as something does.
     if effective {
         problems.retain(|p| p.kind != ProblemKind::NoEffect);
-    } else if judged.is_empty() {
+    } else if !judged.iter().any(|j| j.direct) {
         problems.push(Problem {
             kind: ProblemKind::NoEffect,
             line: 0,

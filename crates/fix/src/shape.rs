@@ -27,6 +27,19 @@ pub fn assignment_in(node: Node<'_>) -> Option<Node<'_>> {
     (inner.kind() == "assignment_expression").then_some(inner)
 }
 
+/// The assignment that the condition of an `if` starts with: nothing else is done before it.
+pub fn assignment_in_condition(node: Node<'_>) -> Option<Node<'_>> {
+    let condition = (node.kind() == "if_statement").then(|| node.child_by_field_name("condition"));
+    std::iter::successors(condition.flatten(), |n| match n.kind() {
+        "parenthesized_expression" => n.named_child(0),
+        "condition_clause" => n.child_by_field_name("value"),
+        "binary_expression" => n.child_by_field_name("left"),
+        "unary_expression" => n.child_by_field_name("argument"),
+        _ => None,
+    })
+    .find(|n| n.kind() == "assignment_expression")
+}
+
 /// Whether an expression is the call itself, cast or in parentheses.
 pub fn is_value_of(mut expression: Node<'_>, call: Node<'_>) -> bool {
     loop {

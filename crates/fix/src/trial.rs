@@ -10,11 +10,12 @@ use crate::null::Question;
 use crate::op::Op;
 use crate::out_param::OutParams;
 use crate::patched::{Part, Patched};
+use crate::reach::Reach;
 use crate::types::{self, Referred};
 use leakproof_detect::{Examination, Options, Store, Watch, examine};
 use leakproof_findings::Finding;
 use leakproof_frontend::{Overlay, OverlayError, Project, Recompiler, Unit};
-use leakproof_ir::{Callee, Function, InstKind, Module};
+use leakproof_ir::{Callee, Function, InstKind, Module, TypeId};
 use leakproof_models::Library;
 use leakproof_program::Program;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,6 +110,11 @@ impl<'p> Workshop<'p> {
         self.examine_with(&options)
     }
 
+    /// Which functions a function may come to.
+    pub fn reach(&self) -> Reach<'_> {
+        Reach::new(&self.modules)
+    }
+
     fn examine_with(&mut self, options: &Options) -> Examination {
         let program = Program::link(std::mem::take(&mut self.modules));
         let result = examine(&program, self.models, options, Some(&self.store));
@@ -118,18 +124,35 @@ impl<'p> Workshop<'p> {
 
     /// The struct that an access path of the leaking function is or points to.
     pub fn type_of(&self, finding: &Finding, holder: &str) -> Option<Referred> {
+        self.with_type(finding, holder, types::referred)
+    }
+
+    /// How far into the struct that an access path points to a member lies.
+    pub fn offset_of(&self, finding: &Finding, owner: &str, member: &str) -> Option<i64> {
+        self.with_type(finding, owner, |module, ty| types::offset(module, ty, member))
+    }
+
+    /// Asks something about the type of an access path of the leaking function.
+    fn with_type<T>(
+        &self,
+        finding: &Finding,
+        path: &str,
+        ask: impl Fn(&Module, TypeId) -> Option<T>,
+    ) -> Option<T> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);
         self.modules.iter().filter(here).find_map(|module| {
             let function = module
                 .functions
                 .values()
                 .find(|f| f.source_name == finding.function && f.body.is_some())?;
-            let path = holder.replace("->", ".");
+            let path = path.replace("->", ".");
             let (root, members) = path.split_once('.').unwrap_or((&path, ""));
             let members: Vec<&str> = members.split('.').filter(|m| !m.is_empty()).collect();
             let body = function.body.as_ref()?;
-            let local = body.vars.values().find(|v| v.name == root).and_then(|v| v.ty);
-            types::referred(module, types::member(module, local?, &members)?)
+            let local = body.vars.values().find(|v| v.name == root).map(|v| v.ty);
+            let global = || module.globals.values().find(|g| g.source_name == root).map(|g| g.ty);
+            let ty = local.or_else(global).flatten()?;
+            ask(module, types::member(module, ty, &members)?)
         })
     }
 
@@ -267,9 +290,19 @@ impl<'p> Workshop<'p> {
 
     /// Analyses the patched program, which was compiled.
     pub fn examine_patched(&mut self, bench: &Bench) -> Examination {
+        self.examine_watching(bench, bench.watches())
+    }
+
+    /// The same without a judgement: who is judged is followed further, and what that finds in others is not
+    /// the patch's doing.
+    pub fn examine_plainly(&mut self, bench: &Bench) -> Examination {
+        self.examine_watching(bench, Vec::new())
+    }
+
+    fn examine_watching(&mut self, bench: &Bench, watch: Vec<Watch>) -> Examination {
         let changed = self.changed(bench);
         self.exchange(&changed);
-        let options = Options { watch: bench.watches(), ..self.options.clone() };
+        let options = Options { watch, ..self.options.clone() };
         let result = self.examine_with(&options);
         self.exchange(&changed);
         result

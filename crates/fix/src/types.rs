@@ -36,6 +36,18 @@ pub fn member(module: &Module, ty: TypeId, members: &[&str]) -> Option<TypeId> {
     }
 }
 
+/// The distance of a member from the start of the struct that a pointer leads to.
+pub fn offset(module: &Module, pointer: TypeId, name: &str) -> Option<i64> {
+    match module.types.get(pointer)? {
+        SourceType::Const { of } | SourceType::Pointer { to: of } => offset(module, *of, name),
+        SourceType::Struct { fields, .. } => {
+            let field = fields.iter().find(|f| f.name == name)?;
+            i64::try_from(field.offset).ok()
+        }
+        _ => None,
+    }
+}
+
 fn struct_name(module: &Module, ty: TypeId) -> Option<String> {
     match module.types.get(ty)? {
         SourceType::Const { of } => struct_name(module, *of),

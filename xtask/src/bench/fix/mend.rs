@@ -1,6 +1,7 @@
 //! `leakproof fix` on one program, and what became of each finding.
 
 use super::judged::{Judged, described};
+use crate::bench::judged::verdicts_on;
 use crate::bench::leakproof::{self, FixReport};
 use crate::bench::machine;
 use crate::bench::selection::Tree;
@@ -46,33 +47,35 @@ pub fn measure(binary: &Path, tree: &Tree, judged: &Judged) -> Result<Row> {
     std::fs::remove_dir_all(&cache).or_else(absent)?;
     let check = leakproof::check_with(binary, tree, &cache, &[])?.1;
     let (report, fix) = leakproof::fix(binary, tree, &cache)?;
-    Ok(Row {
-        day: machine::today(),
-        check: check.cpu(),
-        fix: fix.cpu(),
-        items: items(&report, &tree.name, judged),
-    })
+    let items = items(&report, &tree.name, judged)?;
+    Ok(Row { day: machine::today(), check: check.cpu(), fix: fix.cpu(), items })
 }
 
 fn absent(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-fn items(report: &FixReport, program: &str, judged: &Judged) -> Vec<Item> {
-    let item = |finding: &Finding, mended, why: &str| Item {
-        finding: described(finding),
-        verdict: judged.verdict(program, finding),
-        mended,
-        why: why.to_owned(),
-    };
+fn items(report: &FixReport, program: &str, judged: &Judged) -> Result<Vec<Item>> {
     let fixes = report.fixes.iter().map(|fix| match fix.applicability {
-        Applicability::Safe => item(&fix.finding, Mended::Safe, &fix.reason),
+        Applicability::Safe => (&fix.finding, Mended::Safe, fix.reason.clone()),
         Applicability::Suggested => {
-            item(&fix.finding, Mended::Suggested, &fix.certificate.open.join("; "))
+            (&fix.finding, Mended::Suggested, fix.certificate.open.join("; "))
         }
     });
-    let refused = report.refused.iter().map(|r| item(&r.finding, Mended::No, &r.reason));
-    let mut items: Vec<Item> = fixes.chain(refused).collect();
+    let refused = report.refused.iter().map(|r| (&r.finding, Mended::No, r.reason.clone()));
+    let ends: Vec<(&Finding, Mended, String)> = fixes.chain(refused).collect();
+    let findings: Vec<Finding> = ends.iter().map(|(finding, ..)| (*finding).clone()).collect();
+    let rows = verdicts_on(program, &findings)?;
+    let item = |((finding, mended, why), row): (&(&Finding, Mended, String), Verdict)| Item {
+        finding: described(finding),
+        verdict: match judged.verdict(program, finding) {
+            Verdict::Unjudged => row,
+            verdict => verdict,
+        },
+        mended: *mended,
+        why: why.clone(),
+    };
+    let mut items: Vec<Item> = ends.iter().zip(rows).map(item).collect();
     items.sort_by(|a, b| (a.mended, &a.finding).cmp(&(b.mended, &b.finding)));
-    items
+    Ok(items)
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask bench fix [PROGRAM...]`: how many leaks of real programs `leakproof fix` mends.
 //!
-//! Per program: every finding with the verdict that `docs/judged.md` has on it, and what became of
-//! it; what `check` and `fix` cost from the same state of the cache. With `--sample N` also releases
+//! Per program: every finding with the verdict that `docs/judged.md` or `docs/judged` has on it, and what
+//! became of it; what `check` and `fix` cost from the same state of the cache. With `--sample N` also releases
 //! deleted one at a time, and whether `fix` puts them back. `docs/benchmarks/fix.md` is made of the
 //! kept results.
 
@@ -11,7 +11,7 @@ mod mend;
 mod page;
 
 use super::selection::Selection;
-use super::{root, store};
+use super::{recipes, root, store};
 use anyhow::Result;
 use judged::Judged;
 use mend::Row;
@@ -24,7 +24,7 @@ pub fn run(words: &[&str]) -> Result<()> {
     if !selection.page_only {
         let binary = selection.leakproof()?;
         let judged = Judged::parse(&std::fs::read_to_string(root().join("docs/judged.md"))?);
-        for choice in selection.programs()? {
+        for choice in selection.programs_or(recipes::known())? {
             if !selection.again && store::kept::<Row>(KIND, choice.name()).is_some() {
                 continue;
             }
@@ -33,7 +33,7 @@ pub fn run(words: &[&str]) -> Result<()> {
             store::keep(KIND, choice.name(), &row)?;
         }
         if let Some(sample) = selection.sample {
-            for choice in selection.programs()? {
+            for choice in selection.programs_or(recipes::known())? {
                 let tree = choice.tree()?;
                 store::keep(DELETED, choice.name(), &deleted::measure(&binary, &tree, sample)?)?;
             }

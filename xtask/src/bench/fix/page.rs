@@ -27,8 +27,8 @@ fn page(rows: &[(String, Row)]) -> Result<String> {
     let mut out = format!(
         "# Fixes\n\n\
          Made by `cargo xtask bench fix`; do not edit. Measured on {}.\n\n\
-         Every finding of `leakproof fix` on real programs, with the verdict that [judged.md](../judged.md) has on \
-         it. *True*: the finding is a leak. *Fixed*: a fix was proven safe; the share is of true findings. \
+         Every finding of `leakproof fix` on real programs, with the verdict that [judged.md](../judged.md) or \
+         [judged](../judged) has on it. *True*: the finding is a leak. *Fixed*: a fix was proven safe; the share is of true findings. \
          *Suggested*: there is a fix, and something about it could not be proven. *Refused*: there is none. \
          *False, fixed*: a finding that is no leak got a fix that is safe, so it is useless. *Unjudged*: findings that \
          are not in the table (fixed of all).\n\n\

@@ -9,6 +9,7 @@ mod row;
 mod score;
 
 use super::selection::{Choice, Selection};
+use super::verdict::Verdict;
 use super::{leakproof, root, share};
 use anyhow::{Context, Result, ensure};
 use leakproof_findings::Finding;
@@ -55,6 +56,14 @@ fn findings(program: &Choice<'_>, binary: &Path) -> Result<Vec<Finding>> {
         eprintln!("{}: {} was skipped: {}", program.name(), skipped.file, skipped.reason);
     }
     Ok(report.leaks)
+}
+
+/// The verdict on each finding, in their order, of a program that was judged; of another one nothing.
+pub fn verdicts_on(program: &str, findings: &[Finding]) -> Result<Vec<Verdict>> {
+    if !verdicts(program).is_file() {
+        return Ok(vec![Verdict::Unjudged; findings.len()]);
+    }
+    Ok(Score::new(&rows(program)?, findings).verdicts(findings))
 }
 
 /// The verdicts on a program.

@@ -45,6 +45,15 @@ impl<'a> Score<'a> {
         }
     }
 
+    /// What its row says of each finding.
+    pub fn verdicts(&self, findings: &[Finding]) -> Vec<Verdict> {
+        let of = |finding: &Finding| {
+            let same = |(_, f, _): &&(&Row, &Finding, usize)| std::ptr::eq(*f, finding);
+            self.reported.iter().find(same).map_or(Verdict::Unjudged, |(row, ..)| row.verdict)
+        };
+        findings.iter().map(of).collect()
+    }
+
     /// A line for each true row that is lost, each false one that is left and each unjudged finding,
     /// the last in the cells of a row. Also what was paired although something differs: whether the
     /// verdict still holds is for a reader to say.
@@ -188,6 +197,7 @@ mod tests {
         let rows = rows(&["f v src/a.c:3 src/a.c:8 feasible true yes"]);
         let findings = [finding("v", 3, 7), finding("v", 3, 8)];
         let score = Score::new(&rows, &findings);
+        assert_eq!(score.verdicts(&findings), [Verdict::Unjudged, Verdict::True]);
         assert_eq!(score.unjudged, [&findings[0]]);
         assert_eq!(score.counts().kept, 1);
     }
