@@ -10,6 +10,7 @@
 //!     cargo xtask bench tools FOLDER [PROGRAM...]     docs/benchmarks/tools.md: of six more
 //!     cargo xtask bench later FOLDER [PROGRAM...]     docs/benchmarks/later.md: of four more
 //!     cargo xtask bench last FOLDER [PROGRAM...]      docs/benchmarks/last.md: of other programs of these
+//!     cargo xtask bench random FOLDER [PROGRAM...]    docs/benchmarks/random.md: of packages chosen at random
 //!     cargo xtask bench scale [PROGRAM...]      docs/benchmarks/scale.md: cost beside compiling
 //!     cargo xtask bench peers [PROGRAM...]      docs/benchmarks/peers.md: other analysers' warnings
 //!     cargo xtask bench inject [PROGRAM...]     docs/benchmarks/inject.md: leaks made on purpose
@@ -50,6 +51,9 @@ fn main() -> Result<()> {
         ["bench", "last", folder, programs @ ..] => {
             bench::injected::run(&bench::injected::LAST, folder, programs)
         }
+        ["bench", "random", folder, programs @ ..] => {
+            bench::injected::run(&bench::injected::RANDOM, folder, programs)
+        }
         ["bench", "scale", rest @ ..] => bench::scale::run(rest),
         ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "inject", rest @ ..] => bench::inject::run(rest),
@@ -61,7 +65,7 @@ fn main() -> Result<()> {
         ["fixtures", rest @ ..] => fixtures::run(rest),
         _ => bail!(
             "usage: cargo xtask (bench frontend [PROJECT...] | bench validate | \
-             bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix|judged [PROGRAM...] \
+             bench injected|fresh|unseen|mixed|tools|later|last|random FOLDER [PROGRAM...] | bench program|scale|peers|inject|fix|judged [PROGRAM...] \
              [--tree NAME=DIR] [--binary FILE] [--again] [--page] [--peers LIST|none] [--list FILE] [--sample N] [-v] | \
              fixtures [-v] [FILTER])"
         ),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench injected|fresh|unseen|mixed|tools|later|last FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
+//! `cargo xtask bench injected|fresh|unseen|mixed|tools|later|last|random FOLDER [PROGRAM...]`: section 5.1 of the ISSTA 2013 paper.
 //!
 //! FOLDER is a configured coreutils 9.1 with a `compile_commands.json`; for `mixed` and those after it, the folder with the
 //! trees of its list. In a copy the releases that a sample's list names are taken out (`free (x)` becomes
@@ -66,6 +66,12 @@ pub const LAST: Sample = Sample {
     title: "# Injected leaks in other programs of these packages\n\nMade by `cargo xtask bench last FOLDER`",
 };
 
+pub const RANDOM: Sample = Sample {
+    list: include_str!("injected/random.txt"),
+    page: "random.md",
+    title: "# Injected leaks in programs chosen at random\n\nMade by `cargo xtask bench random FOLDER`",
+};
+
 struct Injection {
     release: Place,
     allocation: Place,
@@ -130,7 +136,7 @@ pub fn run(sample: &Sample, folder: &str, programs: &[&str]) -> Result<()> {
             let verdict = leak["verdict"].as_str().unwrap_or("REJECTED").to_owned();
             let confirmed = confirmed(&copy, leak)?;
             unconfirmed += usize::from(verdict == "MUST-LEAK" && confirmed != "shows it");
-            row(&mut text, program, leak, &verdict, confirmed)?;
+            row(&mut text, (program, &copy), leak, &verdict, confirmed)?;
             *counts.entry(verdict).or_default() += 1;
         }
     }
@@ -231,10 +237,18 @@ fn confirmed(copy: &Path, leak: &Value) -> Result<&'static str> {
     Ok(if status.success() { "shows it" } else { "does not show it" })
 }
 
-fn row(text: &mut String, program: &str, leak: &Value, verdict: &str, run: &str) -> Result<()> {
+fn row(
+    text: &mut String,
+    (program, copy): (&str, &Path),
+    leak: &Value,
+    verdict: &str,
+    run: &str,
+) -> Result<()> {
     let (allocation, release) = (&leak["alloc"]["line"], &leak["leak"]["line"]);
     let validation = &leak["validation"];
+    // Where the copy lies is nobody's business.
     let reason = validation["reason"].as_str().unwrap_or("");
+    let reason = reason.replace(&format!("{}/", copy.display()), "");
     let runs = validation["runs"].as_u64().unwrap_or(0);
     let line =
         format!("| {program} | {allocation} | {release} | {verdict} | {reason} | {runs} | {run} |");
