@@ -426,9 +426,15 @@ impl<'v> Finder<'v> {
         let root = root_of(self.holder);
         let declared = declared::find(self.view, self.function, root, block.end_byte() - 1);
         let outlives = declared.is_none_or(|d| !block.byte_range().contains(&d.node.start_byte()));
-        let is_later = |n: Node<'_>| n.start_byte() >= block.end_byte() && is_identifier(n);
+        outlives && self.is_mentioned_behind(block)
+    }
+
+    /// Whether the variable occurs in the function's text behind a node.
+    fn is_mentioned_behind(&self, node: Node<'v>) -> bool {
+        let root = root_of(self.holder);
+        let is_later = |n: Node<'_>| n.start_byte() >= node.end_byte() && is_identifier(n);
         let later = |n| is_later(n) && self.view.source(n) == root;
-        outlives && !self.view.find(self.function, later).is_empty()
+        !self.view.find(self.function, later).is_empty()
     }
 
     /// The object is made in a loop, and nobody asks for it between the loop and the leak.
@@ -437,9 +443,7 @@ impl<'v> Finder<'v> {
         let outermost =
             statement.and_then(|s| self.view.around(s.node).filter(|n| is_loop(*n)).last());
         let Some(turns) = outermost.filter(|l| l.end_byte() <= leak) else { return false };
-        let is_later = |n: Node<'_>| n.start_byte() >= turns.end_byte() && is_identifier(n);
-        let root = root_of(self.holder);
-        self.view.find(self.function, |n| is_later(n) && self.view.source(n) == root).is_empty()
+        !self.is_mentioned_behind(turns)
     }
 
     fn end_of(&mut self, block: Node<'v>) {

@@ -37,19 +37,17 @@ impl Exec<'_> {
         }
     }
 
-    /// A choice between pointers that is known not to be null.
+    /// A choice between pointers that is known not to be null. Null goes from its outside only: the conditions on the way
+    /// to others inside are what the path knows of them.
     fn without_null(&mut self, value: Term) -> Term {
         match self.terms.node(value).clone() {
             Node::Ite { then: Terms::NULL, otherwise: rest, .. }
             | Node::Ite { then: rest, otherwise: Terms::NULL, .. } => self.without_null(rest),
-            Node::Any(items) if items.contains(&Terms::NULL) => {
-                self.terms.any(items.iter().copied().filter(|&t| t != Terms::NULL))
-            }
-            _ => value,
+            _ => self.one_but_null(value),
         }
     }
 
-    /// A choice between pointers with null left out wherever it stands.
+    /// A choice between pointers with null left out wherever it stands, for a way that null has left.
     pub(crate) fn never_null(&mut self, value: Term) -> Term {
         match self.terms.node(value).clone() {
             Node::Ite { cond, then, otherwise } if self.terms.width(value) <= MAX_WIDTH => {
@@ -58,6 +56,12 @@ impl Exec<'_> {
                     (then, otherwise) => self.terms.ite(cond, then, otherwise),
                 }
             }
+            _ => self.one_but_null(value),
+        }
+    }
+
+    fn one_but_null(&mut self, value: Term) -> Term {
+        match self.terms.node(value).clone() {
             Node::Any(items) if items.contains(&Terms::NULL) => {
                 self.terms.any(items.iter().copied().filter(|&t| t != Terms::NULL))
             }
