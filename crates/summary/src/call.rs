@@ -299,6 +299,7 @@ impl Exec<'_> {
             self.forget_contents(state, arg, None, name, call.loc);
         }
         self.note_passed(call, name, state);
+        self.forget_errno(state);
         self.unknown_result(call, name)
     }
 

@@ -455,7 +455,11 @@ impl Exec<'_> {
     /// Whether a caller can name the base.
     pub(crate) fn is_nameable(&self, base: Base) -> bool {
         match self.kind(base) {
-            BaseKind::Global(_) | BaseKind::Heap(_) | BaseKind::Func(_) | BaseKind::VarArgs => true,
+            BaseKind::Global(_)
+            | BaseKind::Heap(_)
+            | BaseKind::Func(_)
+            | BaseKind::VarArgs
+            | BaseKind::Errno => true,
             BaseKind::Pointee => match self.terms.as_pointee(base) {
                 Some(pointer) => self.pointer_depth(pointer).is_some_and(|d| d <= MAX_DEPTH),
                 None => false,
@@ -614,7 +618,11 @@ impl Exporter<'_, '_> {
         let mut numbers: FxHashMap<Base, usize> = FxHashMap::default();
         for (&(base, slot), &value) in &state.mem {
             let kind = self.exec.kind(base);
-            let external = matches!(kind, BaseKind::Global(_) | BaseKind::Pointee);
+            let external = match kind {
+                BaseKind::Global(_) | BaseKind::Pointee => true,
+                BaseKind::Errno => self.exec.is_chosen_number(value),
+                _ => false,
+            };
             let told = slot != Slot::Last && value != Terms::FALSE;
             if !external || !self.exec.is_nameable(base) || !told {
                 continue;
@@ -725,6 +733,7 @@ impl Exporter<'_, '_> {
             BaseKind::Global(g) => Root::Global(g),
             BaseKind::Func(f) => Root::Func(f),
             BaseKind::VarArgs => Root::VarArgs,
+            BaseKind::Errno => Root::Errno,
             BaseKind::Pointee => {
                 let pointer = self.exec.terms.as_pointee(base)?;
                 Root::Pointee(self.term(pointer))

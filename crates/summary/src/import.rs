@@ -77,6 +77,7 @@ impl Exec<'_> {
         }
         self.releases_untold |= summary.releases_untold;
         self.escape_before_forgotten(call, &import, recursive, state);
+        self.forget_errno(state);
         for effect in &summary.effects {
             self.import_effect(call, effect, &import, recursive, state);
         }
@@ -197,6 +198,10 @@ impl Exec<'_> {
                 self.terms.addr(base, 0)
             }
             Root::VarArgs => return None,
+            Root::Errno => {
+                let base = self.base(BaseKind::Errno);
+                self.terms.addr(base, 0)
+            }
             Root::Pointee(r) => import.values[r.0 as usize],
         })
     }

@@ -15,6 +15,7 @@ mod context;
 mod decided;
 mod deciding;
 mod elements;
+mod errno;
 mod exec;
 mod expected;
 mod export;

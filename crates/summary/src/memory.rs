@@ -6,6 +6,7 @@
 
 mod constant;
 mod copy;
+mod last;
 mod release;
 
 pub(crate) use release::MAX_ESCAPE_DEPTH;
@@ -113,6 +114,9 @@ impl Exec<'_> {
         let Some(leaves) = self.leaves(state, pointer) else {
             return self.opaque(bits, What::Unknown, "", loc);
         };
+        if let Some(written) = self.written_through(state, &leaves, pointer) {
+            return self.resized(written, bits);
+        }
         let mut result: Option<Term> = None;
         let mut alternatives = Vec::new();
         for leaf in leaves.iter().rev() {
@@ -120,7 +124,7 @@ impl Exec<'_> {
             let row = self.constant_element(leaf.pointer, bits);
             let value = match (slot, row) {
                 (_, Some(value)) => value,
-                (Slot::Every { .. }, _) => self.read_element(state, base, slot, bits, pointer),
+                (Slot::Every { .. }, _) => self.read_element(state, base, slot, bits, leaf.pointer),
                 _ => self.read(state, base, slot, bits),
             };
             if leaf.any {
@@ -149,9 +153,6 @@ impl Exec<'_> {
         bits: u16,
         pointer: Term,
     ) -> Term {
-        if let Some(written) = self.written_last(state, base, pointer) {
-            return self.resized(written, bits);
-        }
         let all = self.read(state, base, slot, bits);
         match *self.terms.node(all) {
             Node::Int { .. } => all,
@@ -209,30 +210,6 @@ impl Exec<'_> {
                 self.elements.insert((all, pointer), t);
                 t
             }
-        }
-    }
-
-    /// What was written to the element at `pointer`, if nothing else of its array was since.
-    fn written_last(&self, state: &State, base: Base, pointer: Term) -> Option<Term> {
-        let last = state.mem.get(&(base, Slot::Last))?;
-        match self.terms.node(*last) {
-            Node::Tuple(parts) if parts[0] == pointer => Some(parts[1]),
-            _ => None,
-        }
-    }
-
-    /// The element that was written, when the cell of all elements holds nothing else.
-    pub(crate) fn only_element(
-        &self,
-        state: &State,
-        base: Base,
-        slot: Slot,
-        value: Term,
-    ) -> Option<Term> {
-        let last = state.mem.get(&(base, Slot::Last)).filter(|_| matches!(slot, Slot::Every(_)))?;
-        match self.terms.node(*last) {
-            Node::Tuple(parts) if parts[1] == value => Some(parts[0]),
-            _ => None,
         }
     }
 
@@ -314,6 +291,9 @@ impl Exec<'_> {
     }
 
     fn initial_in(&mut self, epoch: Term, base: Base, slot: Slot, bits: u16) -> Term {
+        if self.kind(base) == BaseKind::Errno {
+            return self.any_errno(bits);
+        }
         if let Node::Ite { cond, then, otherwise } = *self.terms.node(epoch) {
             if self.terms.width(epoch) > 8 {
                 // Too many generations to tell apart: any of them is unknown enough.
@@ -382,10 +362,11 @@ impl Exec<'_> {
             match leaf.target {
                 Leaves::Cell(base, slot) if self.can_take(leaf.target, value) => {
                     let cond = if only { Terms::TRUE } else { leaf.cond };
+                    let through = if only { leaf.pointer } else { pointer };
+                    let beside = self.written_beside(state, base, through);
                     self.write(state, base, slot, cond, value, leaf.any, at);
                     if matches!(slot, Slot::Every { .. }) && !leaf.any {
-                        let last = self.terms.tuple(vec![pointer, value]);
-                        state.mem.insert((base, Slot::Last), last);
+                        self.remember_last(state, base, beside, [through, value]);
                     }
                 }
                 // The program would crash here: nothing on this path is a leak.
@@ -465,9 +446,7 @@ impl Exec<'_> {
             self.write_every(state, base, elements, value, at);
             return;
         }
-        if self.arrays.contains(&base) {
-            state.mem.remove(&(base, Slot::Last));
-        }
+        self.forget_last(state, base, slot);
         if self.terms.bits(value) > 8 {
             self.wide.insert(base);
         }
@@ -503,8 +482,8 @@ impl Exec<'_> {
         value: Term,
         at: Place,
     ) {
-        state.mem.remove(&(base, Slot::Last));
         let key = (base, Slot::Every(elements));
+        self.forget_last(state, base, key.1);
         let met: Vec<(Slot, Term)> =
             state.contents_of(base).filter(|(s, _)| elements.meets(*s)).collect();
         for (slot, old) in met {

@@ -1,6 +1,7 @@
 //! Calls of library functions, by their models.
 
 use crate::call::Call;
+use crate::errno;
 use crate::exec::{Exec, Resized};
 use crate::memory::Leaves;
 use crate::state::State;
@@ -21,6 +22,9 @@ impl Exec<'_> {
         let fixed = function.params.len();
         self.note_passed(call, call.name, state);
         self.note_resized(call, model, state);
+        if errno::may_set_errno(model) {
+            self.forget_errno(state);
+        }
         let possible = self.possible_outcomes(call, model, state);
         if let [(guard, outcome)] = possible.as_slice() {
             state.pc = self.pcs.extend(&mut self.terms, state.pc, *guard)?;
@@ -195,22 +199,13 @@ impl Exec<'_> {
             },
             Returns::Null => Some(self.terms.int(bits, 0)),
             Returns::NonNull => Some(self.nonnull_result(call, name)),
-            Returns::NonNullTo(range) => Some(self.pointer_to_number(call, *range, state)),
+            Returns::NonNullTo(range) => Some(self.address_of_errno(*range, state, call.loc)),
             Returns::Int(IntRange { min, max }) if min == max => {
                 Some(self.terms.int(bits, *min as u64))
             }
             Returns::Int(range) => Some(self.number_in(call, *range)),
             Returns::Same(range) => Some(self.same_result(call, *range, state)),
         })
-    }
-
-    /// A pointer to a number of the library's.
-    fn pointer_to_number(&mut self, call: &Call<'_>, range: IntRange, state: &mut State) -> Term {
-        let pointer = self.nonnull_result(call, call.name);
-        let range = Some((range.min, range.max));
-        let number = self.symbol_in(32, range, What::Input, call.name, call.loc);
-        self.store(state, pointer, number, self.place(call.loc));
-        pointer
     }
 
     /// What a call returns when it is a number in a range.

@@ -77,6 +77,7 @@ impl Printer<'_> {
             Root::Global(g) => (self.names.global)(g),
             Root::Func(f) => (self.names.function)(f),
             Root::VarArgs => "...".to_owned(),
+            Root::Errno => "errno".to_owned(),
             Root::Pointee(r) => self.term(r, depth),
         }
     }

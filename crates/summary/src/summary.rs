@@ -23,6 +23,7 @@ pub enum Root {
     Global(GlobalRef),
     Func(FuncRef),
     VarArgs,
+    Errno,
     /// What this pointer points to.
     Pointee(Ref),
 }

@@ -26,7 +26,7 @@ pub enum Slot {
     /// What is freed of this object is freed, too, of the one at this offset, and so on
     /// (a loop or recursion that frees a list or tree). True on every path once it is on some.
     Star(i64),
-    /// The element of an array that was written last: its pointer, and what was written.
+    /// The elements of an array that were written last: their pointers, each with what was written.
     Last,
     /// Whether an exception leaves the function; a fact about the state as a whole.
     Thrown,
@@ -60,6 +60,8 @@ pub enum BaseKind {
     Func(FuncRef),
     /// The variadic arguments of this function.
     VarArgs,
+    /// The library's number that says why a call failed.
+    Errno,
     /// What a pointer term points to.
     Pointee,
 }

@@ -197,7 +197,7 @@ fn root(root: Root, t: &mut impl Translate) -> Option<Root> {
     Some(match root {
         Root::Global(g) => Root::Global(t.global(g)?),
         Root::Func(f) => Root::Func(t.function(f)?),
-        Root::Object(_) | Root::VarArgs | Root::Pointee(_) => root,
+        Root::Object(_) | Root::VarArgs | Root::Errno | Root::Pointee(_) => root,
     })
 }
 

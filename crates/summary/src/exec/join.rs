@@ -68,8 +68,11 @@ impl Exec<'_> {
         self.steps += changed.len() as u64;
         for (cell, left, right) in changed {
             let merged = match (left, right) {
-                (Some(_), None) | (None, Some(_)) if cell.1 == Slot::Last => {
-                    mem.remove(&cell);
+                _ if cell.1 == Slot::Last => {
+                    match left.zip(right).and_then(|(x, y)| self.shared_last(x, y)) {
+                        Some(shared) => mem.insert(cell, shared),
+                        None => mem.remove(&cell),
+                    };
                     continue;
                 }
                 // Under which condition is of use to nobody.

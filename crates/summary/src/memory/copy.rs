@@ -205,9 +205,10 @@ impl Exec<'_> {
     pub fn fill(&mut self, state: &mut State, dst: Term, zero: bool, len: Option<i64>, at: Place) {
         let Some(leaves) = self.leaves(state, dst) else { return };
         for leaf in leaves {
-            let Leaves::Cell(base, Slot::At(start)) = leaf.target else { continue };
-            let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
+            let Leaves::Cell(base, slot) = leaf.target else { continue };
             state.mem.remove(&(base, Slot::Last));
+            let Slot::At(start) = slot else { continue };
+            let end = len.map_or(i64::MAX, |n| start.saturating_add(n));
             let cells: Vec<(Slot, Term)> = state.contents_of(base).collect();
             for (slot, old) in cells {
                 if matches!(slot, Slot::At(o) if (start..end).contains(&o)) {
