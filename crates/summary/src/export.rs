@@ -429,11 +429,24 @@ impl Exec<'_> {
             .collect();
         for (cell, t) in large {
             let unknown = self.out_of_sight(state, t);
-            state.mem.insert(cell, unknown);
+            let told = self.or_unchanged(cell, t, unknown);
+            state.mem.insert(cell, told);
         }
         if let Some(t) = value.filter(|t| self.terms.size(*t) > most) {
             *value = Some(self.out_of_sight(state, t));
         }
+    }
+
+    /// What callers are told of a cell that is out of sight now: it may also hold what it held, if that is one of the
+    /// values that it had before. Else a list whose first element is sometimes taken out would lose it in every call.
+    pub(crate) fn or_unchanged(&mut self, cell: Cell, before: Term, now: Term) -> Term {
+        let is_lost = now != before && matches!(self.terms.node(now), Node::Sym(_));
+        if !is_lost || self.terms.bits(now) != 64 {
+            return now;
+        }
+        let entry =
+            self.terms.alternatives(before).into_iter().find(|&v| self.is_entry_value(v, cell));
+        entry.map_or(now, |entry| self.terms.any([entry, now]))
     }
 
     fn out_of_sight(&mut self, state: &mut State, t: Term) -> Term {

@@ -363,6 +363,7 @@ impl Exec<'_> {
                 let kept = set_once.then(|| self.kept_or_changed(t, cell, cut)).flatten();
                 kept.unwrap_or_else(|| self.shortened(t, cut))
             };
+            let short = self.or_unchanged(cell, t, short);
             if short != t {
                 state.mem.insert(cell, short);
                 self.escape_lost(&mut state, t, short);
