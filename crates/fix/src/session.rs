@@ -169,9 +169,12 @@ impl<'s, 'p> Session<'s, 'p> {
     fn verify(&mut self) {
         while self.mixed {
             self.mixed = false;
-            let Some(bench) = self.bench(&[], Use::Analysis) else { return };
-            if bench.files.is_empty() || self.workshop.compile(&bench).is_err() {
+            let Some(bench) = self.bench(&[], Use::Analysis) else { return self.take_back_all() };
+            if bench.files.is_empty() {
                 return;
+            }
+            if self.workshop.compile(&bench).is_err() {
+                return self.take_back_all();
             }
             let examination = self.workshop.examine_patched(&bench);
             let owners = bench.owners();
@@ -184,6 +187,13 @@ impl<'s, 'p> Session<'s, 'p> {
                     self.mixed = true;
                 }
             }
+        }
+    }
+
+    /// Fixes that cannot be looked at together are not known to be safe together.
+    fn take_back_all(&mut self) {
+        for case in self.cases.iter_mut().filter(|c| c.state == State::Accepted) {
+            case.state = State::GivenUp;
         }
     }
 

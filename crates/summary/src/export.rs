@@ -67,6 +67,7 @@ impl Exec<'_> {
             return Summary::never_returns();
         }
         self.forget_untold();
+        self.know_lengths();
         if self.conditions_of_exits() <= MAX_CONDITIONS
             && let Some((state, value)) = self.joined_exits()
             && self.is_tellable(&state, value)

@@ -25,6 +25,7 @@ mod ignored;
 mod import;
 mod inst;
 mod leak;
+mod length;
 mod marks;
 mod memory;
 mod model;
