@@ -67,7 +67,7 @@ impl Exec<'_> {
         &mut self,
         call: &Call<'_>,
         model: &'m Model,
-        state: &State,
+        state: &mut State,
     ) -> Vec<(Term, &'m Outcome)> {
         let mut list = Vec::new();
         for outcome in &model.outcomes {

@@ -13,15 +13,18 @@ use leakproof_guard::{Node, Term, Terms};
 use leakproof_ir::Ty;
 
 impl Exec<'_> {
-    /// Whether an argument of a function of the library is zero. Who judges a release that the program makes depend on it
-    /// needs it all the same.
-    pub(crate) fn is_zero(&mut self, v: Term, state: &State) -> Term {
+    /// Whether an argument of a function of the library is zero. A computed one is not, and what follows knows that: the
+    /// program may ask later. Who judges a release that the program makes depend on it needs it all the same.
+    pub(crate) fn is_zero(&mut self, v: Term, state: &mut State) -> Term {
         self.note_size(v);
         let zero = self.terms.is_null(v);
         if !self.is_computed(v) || self.audit.is_some() {
             return zero;
         }
         let zero = self.pcs.simplify(&mut self.terms, state.pc, zero);
+        if zero != Terms::TRUE {
+            self.know_not_zero(v, state);
+        }
         Terms::bool(zero == Terms::TRUE)
     }
 
