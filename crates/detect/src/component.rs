@@ -507,7 +507,7 @@ fn is_another(found: &[String], name: &str) -> bool {
 /// Where an exit is. One exception is as good as another: they are one place.
 pub fn exit_loc(exec: &Exec<'_>, exit: usize) -> Loc {
     let exit = &exec.exits[exit];
-    if exit.thrown { Loc::default() } else { exit.loc }
+    if exit.is_thrown() { Loc::default() } else { exit.loc }
 }
 
 /// The candidates, every allocation site and every exit in its turn: when questions run out, each

@@ -69,7 +69,7 @@ impl Names<'_> {
         let variable = self.body.variable_of(v);
         variable.map(|var| var.name.clone()).or_else(|| match self.function.values[v].kind {
             ValueKind::Inst(id) => match self.body.insts[id].kind {
-                InstKind::Load { ptr } => self.place(ptr, steps),
+                InstKind::Load { ptr, .. } => self.place(ptr, steps),
                 _ => None,
             },
             _ => None,

@@ -173,7 +173,7 @@ pub fn steps(
     timed.sort_by_key(|(when, _)| *when);
     let mut steps: Vec<PathStep> = timed.into_iter().map(|(_, s)| s).collect();
     explain_calls(describe, exec, &failures_inside(exec, candidate, replay), &mut steps);
-    let note = if exec.exits[candidate.exit].thrown && end.kind == Kind::Forgotten {
+    let note = if exec.exits[candidate.exit].is_thrown() && end.kind == Kind::Forgotten {
         exception_note(variable)
     } else {
         leak_note(exec, end, variable)

@@ -130,7 +130,7 @@ impl<'f> Flow<'f> {
     pub fn lookups(&self) -> BTreeSet<InstId> {
         let is = |v: &ValueId| self.values.contains(v);
         let looks = |inst: &Inst| match &inst.kind {
-            InstKind::Load { ptr } | InstKind::AtomicRmw { ptr, .. } => is(ptr),
+            InstKind::Load { ptr, .. } | InstKind::AtomicRmw { ptr, .. } => is(ptr),
             InstKind::CmpXchg { ptr, .. } => is(ptr),
             InstKind::Store { ptr, value } => is(ptr) || is(value),
             InstKind::MemCopy { dst, src, .. } => is(dst) || is(src),
@@ -161,7 +161,7 @@ impl<'f> Flow<'f> {
             InstKind::Offset { base, .. } => is(base),
             InstKind::Phi { incoming } => incoming.iter().any(|(_, v)| is(v)),
             InstKind::Select { then, otherwise, .. } => is(then) || is(otherwise),
-            InstKind::Load { ptr } => self.cell(*ptr).is_some_and(|c| self.cells.contains(&c)),
+            InstKind::Load { ptr, .. } => self.cell(*ptr).is_some_and(|c| self.cells.contains(&c)),
             InstKind::Store { ptr, value } if is(value) => {
                 let cell = self.cell(*ptr);
                 self.cells.extend(cell);
@@ -212,7 +212,7 @@ impl<'f> Flow<'f> {
                 InstKind::Call { .. } => return Root::Made,
                 InstKind::Offset { base, .. } => at = *base,
                 InstKind::Cast { value, .. } => at = *value,
-                InstKind::Load { ptr } if self.cell(*ptr).is_some() => return Root::Made,
+                InstKind::Load { ptr, .. } if self.cell(*ptr).is_some() => return Root::Made,
                 InstKind::Phi { incoming } => {
                     if !joins.insert(at) {
                         return Root::Own;

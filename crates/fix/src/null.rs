@@ -150,7 +150,7 @@ impl Walk<'_> {
     fn step(&mut self, inst: &Inst) {
         let Some(result) = inst.result else { return };
         let new = match &inst.kind {
-            InstKind::Load { ptr } if self.function.values[result].ty == Ty::Ptr => {
+            InstKind::Load { ptr, .. } if self.function.values[result].ty == Ty::Ptr => {
                 Some(self.loaded(*ptr))
             }
             InstKind::Phi { incoming } => {
@@ -263,7 +263,7 @@ impl Walk<'_> {
     /// No access through null, and the program goes on.
     fn is_harmless(&self, inst: &Inst) -> bool {
         match &inst.kind {
-            InstKind::Load { ptr }
+            InstKind::Load { ptr, .. }
             | InstKind::Store { ptr, .. }
             | InstKind::AtomicRmw { ptr, .. }
             | InstKind::CmpXchg { ptr, .. } => !self.is_near_null(*ptr),

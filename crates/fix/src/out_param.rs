@@ -242,7 +242,7 @@ impl Code<'_> {
     /// Whether a new object is only looked into and given to the variable, and what the variable
     /// holds is only looked into as well.
     fn is_only_stored(&self, made: ValueId) -> bool {
-        let loaded = |v: &ValueId| matches!(self.kind(*v), Some(InstKind::Load { ptr }) if self.is_param(*ptr));
+        let loaded = |v: &ValueId| matches!(self.kind(*v), Some(InstKind::Load { ptr, .. }) if self.is_param(*ptr));
         let is = |v: &ValueId| *v == made || loaded(v);
         self.body.insts.values().all(|inst| match &inst.kind {
             InstKind::Store { ptr, value } => !is(value) || self.is_param(*ptr),

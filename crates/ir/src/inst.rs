@@ -80,9 +80,10 @@ pub enum InstKind {
         var: Option<VarId>,
         ty: Option<TypeId>,
     },
-    /// Reads `result.ty.size()` bytes.
+    /// Reads `result.ty.size()` bytes; `volatile` ones that somebody else may change at any time.
     Load {
         ptr: ValueId,
+        volatile: bool,
     },
     Store {
         ptr: ValueId,
@@ -245,7 +246,7 @@ impl InstKind {
     pub fn for_each_operand(&self, mut f: impl FnMut(ValueId)) {
         match self {
             InstKind::Alloca { count, .. } => count.iter().copied().for_each(f),
-            InstKind::Load { ptr } => f(*ptr),
+            InstKind::Load { ptr, .. } => f(*ptr),
             InstKind::Store { ptr, value } | InstKind::AtomicRmw { ptr, value, .. } => {
                 f(*ptr);
                 f(*value);

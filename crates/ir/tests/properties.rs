@@ -188,7 +188,7 @@ fn inst_kind(tape: &mut Tape, used: usize) -> InstKind {
     let some: Vec<ValueId> = (0..count).map(|_| v()).collect();
     match choice {
         0 => Alloca { size: 8, count: some.first().copied(), var: tape.opt(), ty: tape.opt() },
-        1 => Load { ptr: a },
+        1 => Load { ptr: a, volatile: b.0 % 2 == 0 },
         2 => Store { ptr: a, value: b },
         3 => {
             let indices = some.iter().map(|v| Index { value: *v, scale: tape.offset() }).collect();

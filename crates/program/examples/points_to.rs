@@ -35,7 +35,7 @@ fn describe(program: &Program, solved: &Andersen) {
         let Some(body) = &program.function(f).body else { continue };
         for (inst, data) in body.insts.iter() {
             match &data.kind {
-                InstKind::Load { ptr } | InstKind::Store { ptr, .. } => {
+                InstKind::Load { ptr, .. } | InstKind::Store { ptr, .. } => {
                     let set = solved.points_to(f, *ptr);
                     dereferences += 1;
                     unknown += usize::from(set.unknown);

@@ -149,7 +149,7 @@ impl Env<'_> {
     fn add_access(&self, f: FuncRef, inst: &Inst, set: &mut EffectSet) {
         let at = |v: ValueId| self.pts.points_to(f, v);
         match inst.kind {
-            InstKind::Load { ptr } => set.read.insert(&at(ptr)),
+            InstKind::Load { ptr, .. } => set.read.insert(&at(ptr)),
             InstKind::Store { ptr, .. } => set.written.insert(&at(ptr)),
             InstKind::MemSet { dst, .. } => set.written.insert(&at(dst)),
             InstKind::VaStart { list } => set.written.insert(&at(list)),

@@ -119,7 +119,7 @@ impl Exec<'_> {
         let body = self.body;
         let inst = &body.insts[id];
         let (kind, values) = match &inst.kind {
-            InstKind::Load { ptr }
+            InstKind::Load { ptr, .. }
             | InstKind::Store { ptr, .. }
             | InstKind::AtomicRmw { ptr, .. }
             | InstKind::CmpXchg { ptr, .. } => (TouchKind::Access, vec![*ptr]),
@@ -166,7 +166,7 @@ impl Exec<'_> {
     /// pointer, and where they go is not followed.
     fn pointers_read_in_part(&mut self, id: InstId, state: &State) -> Vec<Term> {
         let inst = &self.body.insts[id];
-        let (InstKind::Load { ptr }, Some(result)) = (&inst.kind, inst.result) else {
+        let (InstKind::Load { ptr, .. }, Some(result)) = (&inst.kind, inst.result) else {
             return Vec::new();
         };
         if self.bits_of(self.function.values[result].ty) >= 64 {

@@ -30,7 +30,8 @@ impl Exec<'_> {
         let mut known: FxHashSet<ObjectId> =
             list.iter().filter(|c| c.exit == exit).map(|c| c.object).collect();
         let mut open = self.open_objects(&state);
-        open.retain(|(o, _)| !known.contains(o));
+        let asked = self.objects_of_exit(exit);
+        open.retain(|(o, _)| !known.contains(o) && asked.contains(&(o.0 as usize)));
         if open.is_empty() {
             return;
         }
@@ -40,7 +41,7 @@ impl Exec<'_> {
             return;
         }
         let leads = self.bases_leading_to(&state, &open);
-        let held = self.held_objects(&state, self.exits[exit].value, keeps_locals, &leads);
+        let held = self.held_objects(exit, keeps_locals, &leads);
         let owners = self.owners(&state, &open);
         // Few objects depend on outcomes: what the ways test is looked up at the first of them.
         let mut tests: Option<Vec<FxHashSet<Sym>>> = None;

@@ -97,7 +97,7 @@ impl Exec<'_> {
             matches!(self.function.values[v].kind, ValueKind::Int(_) | ValueKind::Null)
         };
         match self.body.insts[id].kind {
-            InstKind::Load { ptr } => {
+            InstKind::Load { ptr, .. } => {
                 matches!(self.function.values[ptr].kind, ValueKind::Global(..))
             }
             InstKind::Cmp { lhs, rhs, .. } | InstKind::Bin { lhs, rhs, .. } => {

@@ -4,6 +4,7 @@
 //! met, and a log from which paths are told. Every block is executed once per turn of the loops
 //! around it, with the join of all states that reach it.
 
+mod endless;
 mod inline;
 mod join;
 mod throw;
@@ -23,6 +24,7 @@ use crate::same::Question;
 use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};
+pub use endless::Endless;
 use imbl::OrdMap;
 use inline::is_local;
 use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};
@@ -37,6 +39,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An edge on its way to a block.
+#[derive(Clone)]
 struct Edge {
     state: State,
     /// Terms of the target's phis.
@@ -130,13 +133,34 @@ pub struct Resized {
     pub cell: Cell,
 }
 
-/// The function returned.
+/// An end of the function.
 pub struct Exit {
     pub state: State,
     pub value: Option<Term>,
     pub loc: Loc,
-    /// By an exception.
-    pub thrown: bool,
+    pub kind: ExitKind,
+}
+
+/// How a function ends.
+pub enum ExitKind {
+    Returned,
+    Thrown,
+    /// Not at all: this is where another turn of a loop without a way out begins.
+    Endless(Endless),
+}
+
+impl Exit {
+    pub fn is_thrown(&self) -> bool {
+        matches!(self.kind, ExitKind::Thrown)
+    }
+
+    /// What is known of the loop that goes on here.
+    pub fn endless(&self) -> Option<&Endless> {
+        match &self.kind {
+            ExitKind::Endless(endless) => Some(endless),
+            _ => None,
+        }
+    }
 }
 
 /// Why an analysis stopped early.
@@ -492,7 +516,7 @@ impl<'a> Exec<'a> {
             Terminator::Return(value) => {
                 let value = value.map(|v| self.value(&state, v));
                 let loc = if way_in.is_known() && self.is_plain_return(b) { way_in } else { loc };
-                self.exits.push(Exit { state, value, loc, thrown: false });
+                self.exits.push(Exit { state, value, loc, kind: ExitKind::Returned });
             }
             // Where the call throws, `run_edge` follows the other edge.
             Terminator::Invoke { normal, .. } => self.follow(b, *normal, state, loc),

@@ -66,6 +66,7 @@ impl Exec<'_> {
         if self.complains() {
             return Summary::never_returns();
         }
+        self.exits.retain(|e| e.endless().is_none());
         self.forget_untold();
         self.know_lengths();
         if self.conditions_of_exits() <= MAX_CONDITIONS

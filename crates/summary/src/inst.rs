@@ -106,7 +106,7 @@ impl Exec<'_> {
     /// have left it null, that it did not fail. Whether anybody goes on at all.
     fn survives_access(&mut self, kind: &InstKind, state: &mut State) -> bool {
         let (first, second) = match *kind {
-            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => (ptr, None),
+            InstKind::Load { ptr, .. } | InstKind::Store { ptr, .. } => (ptr, None),
             InstKind::MemCopy { dst, src, .. } => (dst, Some(src)),
             InstKind::MemSet { dst, .. } => (dst, None),
             // A member of nothing has no address.
@@ -184,7 +184,7 @@ impl Exec<'_> {
                 let base = self.base(BaseKind::Slot(id));
                 self.terms.addr(base, 0)
             }
-            InstKind::Load { ptr } => {
+            InstKind::Load { ptr, .. } => {
                 let p = self.value(state, *ptr);
                 let loaded = self.load(state, p, bits, loc);
                 match self.body.insts[id].result {

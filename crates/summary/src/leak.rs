@@ -26,6 +26,15 @@ pub struct Candidate {
     pub(crate) unheld: bool,
 }
 
+/// Which variables of the function count as references.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Locals {
+    None,
+    /// Those whose address somebody may have.
+    InMemory,
+    All,
+}
+
 /// What the path to an exit compares of pointers that are one of several.
 struct Tests {
     all: Vec<Term>,
@@ -64,7 +73,9 @@ impl Exec<'_> {
             }
             self.candidates_at(exit, keeps_locals, &mut list);
             self.certain_candidates_at(exit, keeps_locals, &mut list);
-            self.lost_resized(exit, &mut list);
+            if self.exits[exit].endless().is_none() {
+                self.lost_resized(exit, &mut list);
+            }
         }
         list
     }
@@ -85,6 +96,11 @@ impl Exec<'_> {
             }
         }
         list
+    }
+
+    /// The objects that are asked about at an exit, by number: where a loop goes on for ever, those that its turns make.
+    pub(crate) fn objects_of_exit(&self, exit: usize) -> std::ops::Range<usize> {
+        self.exits[exit].endless().map_or(0, |e| e.made_before)..self.objects.len()
     }
 
     /// Whether a candidate is an object of others that was to be resized.
@@ -144,7 +160,8 @@ impl Exec<'_> {
 
     fn candidates_at(&mut self, exit: usize, keeps_locals: bool, list: &mut Vec<Candidate>) {
         let state = self.exits[exit].state.clone();
-        let open: Vec<(ObjectId, Term)> = (0..self.objects.len())
+        let open: Vec<(ObjectId, Term)> = self
+            .objects_of_exit(exit)
             .filter_map(|i| {
                 let object = ObjectId(i as u32);
                 let cond = self.unreleased(&state, object);
@@ -155,7 +172,7 @@ impl Exec<'_> {
             return;
         }
         let leads = self.bases_leading_to(&state, &open);
-        let held = self.held_objects(&state, self.exits[exit].value, keeps_locals, &leads);
+        let held = self.held_objects(exit, keeps_locals, &leads);
         let open: Vec<(ObjectId, Term)> =
             open.into_iter().filter(|(o, _)| held.get(o) != Some(&Terms::TRUE)).collect();
         if open.is_empty() {
@@ -405,13 +422,20 @@ impl Exec<'_> {
     /// Under which condition each object is reachable from outside.
     pub(crate) fn held_objects(
         &mut self,
-        state: &State,
-        value: Option<Term>,
+        exit: usize,
         keeps_locals: bool,
         leads: &FxHashSet<Base>,
     ) -> FxHashMap<ObjectId, Term> {
-        let mut work: Vec<(Term, Term)> = self.outside_holders(state, keeps_locals);
-        work.extend(value.map(|v| (v, Terms::TRUE)));
+        let state = &self.exits[exit].state.clone();
+        let keeps = match self.exits[exit].endless() {
+            Some(_) => Locals::InMemory,
+            None if keeps_locals => Locals::All,
+            None => Locals::None,
+        };
+        let mut work: Vec<(Term, Term)> = self.outside_holders(state, keeps);
+        let going_on = self.exits[exit].endless().into_iter().flat_map(|e| &e.refers);
+        let values = self.exits[exit].value.iter().chain(going_on);
+        work.extend(values.map(|&v| (v, Terms::TRUE)));
         let mut held: FxHashMap<Base, (Term, u32)> = FxHashMap::default();
         while let Some((t, cond)) = work.pop() {
             // Most values lead nowhere: where each of them points to is not worked out.
@@ -476,7 +500,7 @@ impl Exec<'_> {
     }
 
     /// Values in cells that outlive the function, with the condition under which they do.
-    fn outside_holders(&mut self, state: &State, keeps_locals: bool) -> Vec<(Term, Term)> {
+    fn outside_holders(&mut self, state: &State, keeps: Locals) -> Vec<(Term, Term)> {
         let mut list = Vec::new();
         let elements: FxHashSet<Base> = self.element_frees.iter().copied().collect();
         for (&(base, slot), &value) in &state.mem {
@@ -494,8 +518,8 @@ impl Exec<'_> {
                     let freed = state.fact(base, Slot::Freed);
                     self.terms.not(freed)
                 }
-                BaseKind::Slot(_) if keeps_locals => Terms::TRUE,
-                BaseKind::Var(_) if keeps_locals => Terms::TRUE,
+                BaseKind::Slot(_) if keeps != Locals::None => Terms::TRUE,
+                BaseKind::Var(_) if keeps == Locals::All => Terms::TRUE,
                 BaseKind::Slot(_) | BaseKind::Heap(_) => state.fact(base, Slot::Escaped),
                 _ => Terms::FALSE,
             };

@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         self.read_returned(survey);
         for (_, inst) in self.insts() {
             match &inst.kind {
-                InstKind::Load { ptr } => {
+                InstKind::Load { ptr, .. } => {
                     if let Some((of, offset)) = self.members.get(ptr)
                         && inst.result.is_some_and(|v| self.is_tested(v))
                         && let Some(handling) = self.handling_of(survey, of)
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
         }
         let is_found = |v: &ValueId| match self.function.values[*v].kind {
             ValueKind::Inst(id) => match &self.inst(id).kind {
-                InstKind::Load { ptr } => !self.is_variable(*ptr) && !self.is_given_new(*ptr),
+                InstKind::Load { ptr, .. } => !self.is_variable(*ptr) && !self.is_given_new(*ptr),
                 InstKind::Call { .. } => self.made_by(id).is_none(),
                 _ => false,
             },
@@ -423,7 +423,7 @@ impl<'a> Reader<'a> {
     /// The struct and the field that a pointer was read from.
     fn field_behind(&self, pointer: ValueId) -> Option<(ValueId, &Field)> {
         let ValueKind::Inst(id) = self.function.values[pointer].kind else { return None };
-        let InstKind::Load { ptr } = self.inst(id).kind else { return None };
+        let InstKind::Load { ptr, .. } = self.inst(id).kind else { return None };
         self.addresses.get(&ptr).map(|(owner, field)| (*owner, field))
     }
 

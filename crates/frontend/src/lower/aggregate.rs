@@ -193,7 +193,7 @@ impl FunctionLowering<'_> {
         let mut tuple = self.undef(tuple_ty);
         for (index, leaf) in self.unit.shapes.leaves(ty).iter().enumerate() {
             let at = self.leaf_address(ptr, leaf.offset);
-            let value = self.emit_value(InstKind::Load { ptr: at }, leaf.ty);
+            let value = self.emit_value(InstKind::Load { ptr: at, volatile: false }, leaf.ty);
             tuple =
                 self.emit_value(InstKind::Insert { tuple, index: index as u32, value }, tuple_ty);
         }

@@ -12,7 +12,7 @@ impl FunctionLowering<'_> {
         let ty = self.unit.shapes.ty(inst.ty);
         match inst.op {
             Op::Alloca { ty, count } => self.alloca(number, ty, count),
-            Op::Load { ptr, .. } => self.load(number, inst.ty, ptr),
+            Op::Load { ptr, volatile } => self.load(number, inst.ty, ptr, volatile),
             Op::Bin { op, lhs, rhs } => self.binary(number, ty, op, lhs, rhs),
             Op::Cast { op, value } => self.cast(number, ty, op, value),
             Op::Gep { source, operands } => self.gep(number, inst.ty, source, operands),
@@ -38,7 +38,7 @@ impl FunctionLowering<'_> {
             }
             Op::VaArg { list } => {
                 let ptr = self.value(list);
-                self.define(number, InstKind::Load { ptr }, ty);
+                self.define(number, InstKind::Load { ptr, volatile: false }, ty);
             }
             Op::Freeze { value } => {
                 let value = self.value(value);
@@ -77,7 +77,7 @@ impl FunctionLowering<'_> {
         self.loc = here;
     }
 
-    fn load(&mut self, number: u32, ty: TypeRef, ptr: u32) {
+    fn load(&mut self, number: u32, ty: TypeRef, ptr: u32, volatile: bool) {
         if let Some(slot) = self.slots.promoted(ptr) {
             let content = self.content(slot);
             return self.alias(number, content);
@@ -86,7 +86,7 @@ impl FunctionLowering<'_> {
         match self.unit.shapes.ty(ty) {
             Ty::Tuple(_) => self.load_tuple(number, ty, ptr),
             ty => {
-                self.define(number, InstKind::Load { ptr }, ty);
+                self.define(number, InstKind::Load { ptr, volatile }, ty);
             }
         }
     }

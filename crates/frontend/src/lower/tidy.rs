@@ -162,7 +162,7 @@ impl Renumbering<'_> {
 
 /// The instruction, with something cheap left in its place.
 fn take(inst: &mut Inst) -> Inst {
-    let nothing = InstKind::Load { ptr: ValueId(0) };
+    let nothing = InstKind::Load { ptr: ValueId(0), volatile: false };
     Inst { kind: std::mem::replace(&mut inst.kind, nothing), result: inst.result, loc: inst.loc }
 }
 
@@ -170,7 +170,7 @@ fn map_operands(kind: &mut InstKind, mut f: impl FnMut(ValueId) -> ValueId) {
     let mut one = |value: &mut ValueId| *value = f(*value);
     match kind {
         InstKind::Alloca { count, .. } => count.iter_mut().for_each(one),
-        InstKind::Load { ptr: value }
+        InstKind::Load { ptr: value, .. }
         | InstKind::Cast { value, .. }
         | InstKind::VarSet { value, .. }
         | InstKind::Extract { tuple: value, .. }

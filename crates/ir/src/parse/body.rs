@@ -234,7 +234,13 @@ impl BodyParser<'_, '_> {
         self.c.advance();
         match word {
             "alloca" => self.alloca(),
-            "load" => Ok(InstKind::Load { ptr: self.operand()? }),
+            "load" => {
+                let volatile = self.c.word() == Some("volatile");
+                if volatile {
+                    self.c.advance();
+                }
+                Ok(InstKind::Load { ptr: self.operand()?, volatile })
+            }
             "store" => self.store(),
             "offset" => self.offset(),
             "cmp" => {

@@ -160,7 +160,9 @@ impl BodyPrinter<'_> {
                 write_opt(out, *var)?;
                 write_opt(out, *ty)
             }
-            InstKind::Load { ptr } => self.op(out, "load", &[*ptr]),
+            InstKind::Load { ptr, volatile } => {
+                self.op(out, if *volatile { "load volatile" } else { "load" }, &[*ptr])
+            }
             InstKind::Store { ptr, value } => {
                 self.op(out, "store", &[*value])?;
                 write!(out, " -> ")?;

@@ -62,7 +62,7 @@ impl Checker<'_> {
                 count.map_or(Ok(()), |count| self.int(count))?;
                 self.yields(inst, Ty::Ptr)
             }
-            InstKind::Load { ptr } | InstKind::Store { ptr, .. } => self.ptr(*ptr),
+            InstKind::Load { ptr, .. } | InstKind::Store { ptr, .. } => self.ptr(*ptr),
             InstKind::Offset { base, indices, .. } => {
                 self.ptr(*base)?;
                 indices.iter().try_for_each(|i| self.int(i.value))?;

@@ -56,7 +56,7 @@ impl<'a> Members<'a> {
     /// The functions that a called pointer may be, by the member it was read from; none when that is not known.
     pub fn functions(&self, f: FuncRef, pointer: ValueId) -> Option<Vec<Target>> {
         let function = self.program.function(f);
-        let InstKind::Load { ptr } = inst_of(function, pointer)?.kind else { return None };
+        let InstKind::Load { ptr, .. } = inst_of(function, pointer)?.kind else { return None };
         let member = self.member_at(f, ptr)?;
         let given = self.given.get(&Holder::Member(member))?;
         (!given.open && !given.functions.is_empty())
@@ -164,7 +164,7 @@ impl<'a> Members<'a> {
                     Some(InstKind::Select { then, otherwise, .. }) => {
                         work.extend([*then, *otherwise])
                     }
-                    Some(InstKind::Load { ptr }) => match self.member_at(f, *ptr) {
+                    Some(InstKind::Load { ptr, .. }) => match self.member_at(f, *ptr) {
                         Some(member) => self.at(to).from.push(Holder::Member(member)),
                         None => self.at(to).open = true,
                     },

@@ -5,7 +5,7 @@
 //! all that the caller knows, and its exits are joined by the paths that lead to them. That costs more than a
 //! summary, so it is done for few functions, and only as far as a budget reaches: from there on summaries serve again.
 
-use super::{Exec, Exit, estimated_cost};
+use super::{Exec, Exit, ExitKind, estimated_cost};
 use crate::call::Call;
 use crate::state::{Cell, State};
 use crate::summary::Summary;
@@ -139,9 +139,13 @@ impl Exec<'_> {
         let mut after: Option<(State, Option<Term>)> = None;
         for exit in exits.into_iter().rev() {
             let left = without_cells_of(exit.state, locals);
-            if exit.thrown {
-                self.throw(left);
-                continue;
+            match exit.kind {
+                ExitKind::Returned => {}
+                ExitKind::Thrown => {
+                    self.throw(left);
+                    continue;
+                }
+                ExitKind::Endless(_) => continue,
             }
             after = Some(match after {
                 None => (left, exit.value),

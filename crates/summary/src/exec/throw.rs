@@ -3,7 +3,7 @@
 //! Which type is thrown is not followed. Where a landing pad asks for types, one of them is taken
 //! to fit; so an exception leaves a function only past landing pads that merely clean up.
 
-use super::{Exec, Exit};
+use super::{Exec, Exit, ExitKind};
 use crate::marks::EXCEPTION;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Slot, SymKind};
@@ -61,15 +61,16 @@ impl Exec<'_> {
         }
         let values = self.base(BaseKind::Values);
         state.mem.insert((values, Slot::Thrown), Terms::TRUE);
-        let same = self.exits.iter().position(|e| e.thrown && e.loc == loc);
-        let full = self.exits.iter().filter(|e| e.thrown).count() >= MAX_THROWN;
-        let other = same.or_else(|| self.exits.iter().rposition(|e| e.thrown).filter(|_| full));
+        let same = self.exits.iter().position(|e| e.is_thrown() && e.loc == loc);
+        let full = self.exits.iter().filter(|e| e.is_thrown()).count() >= MAX_THROWN;
+        let other =
+            same.or_else(|| self.exits.iter().rposition(|e| e.is_thrown()).filter(|_| full));
         match other {
             Some(i) => {
                 let before = self.exits[i].state.clone();
                 self.exits[i].state = self.merge_states(&before, &state).0;
             }
-            None => self.exits.push(Exit { state, value: None, loc, thrown: true }),
+            None => self.exits.push(Exit { state, value: None, loc, kind: ExitKind::Thrown }),
         }
     }
 

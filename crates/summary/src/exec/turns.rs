@@ -18,6 +18,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A pointer goes no more steps than this: so many bytes have no object.
 const MAX_STEPS: i64 = 1 << 40;
 
+/// What is known of a loop when it begins another turn.
+struct Again {
+    /// How many ways out there were after the first turn.
+    ways: usize,
+    /// The last time.
+    entry: Edge,
+}
+
 impl Exec<'_> {
     pub(super) fn run_loop(&mut self, l: LoopId) {
         let header = self.cfg.loops[l.0 as usize].header;
@@ -25,14 +33,20 @@ impl Exec<'_> {
         let counters = self.counting_phis(header);
         let before: FxHashMap<BlockId, usize> =
             self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
+        let volatile = self.volatile_loads(l);
         let released = self.element_frees.len();
         let (outer, turns) = (self.repeating, self.turns_of(l));
-        let mut turn = 0;
+        let made_before = self.objects.len();
+        let (mut turn, mut again, mut edges) = (0, None, Vec::new());
         loop {
             self.repeating = outer || turn > 0;
             let Some(entry) = self.take_merged(header) else { break };
             let entered = entry.state.clone();
             let before_phis = entry.phis.clone();
+            if turn > 0 {
+                let ways = again.take().map_or_else(|| self.ways_out_of(l), |a: Again| a.ways);
+                again = Some(Again { ways, entry: entry.clone() });
+            }
             self.pending.entry(header).or_default().push(entry);
             let last = turn >= turns && !self.walks_own_objects(&before_phis, turn);
             if last {
@@ -42,11 +56,22 @@ impl Exec<'_> {
                 break;
             }
             self.run_items(&items, None);
-            for mut edge in self.take_back_edges(header) {
+            edges = self.take_back_edges(header);
+            for mut edge in edges.clone() {
                 self.generalise(&entered, &before_phis, &counters, &mut edge);
+                self.change(&volatile, &mut edge);
                 self.pending.entry(header).or_default().push(edge);
             }
             turn += 1;
+        }
+        if let Some(again) = again
+            && self.limit.is_none()
+            && self.ways_out_of(l) == again.ways
+        {
+            self.wait_for_others(l, again.entry);
+            if self.ways_out_of(l) == again.ways {
+                self.go_on_for_ever(l, made_before, edges);
+            }
         }
         self.repeating = outer;
         self.release_elements(l, &before, released);
@@ -85,7 +110,7 @@ impl Exec<'_> {
         }
     }
 
-    fn take_back_edges(&mut self, header: BlockId) -> Vec<Edge> {
+    pub(super) fn take_back_edges(&mut self, header: BlockId) -> Vec<Edge> {
         let (mine, others) =
             std::mem::take(&mut self.back_edges).into_iter().partition(|(to, _)| *to == header);
         self.back_edges = others;

@@ -144,7 +144,7 @@ fn address(function: &Function, body: &Body, value: ValueId) -> Option<Vec<Step>
         _ => return None,
     };
     match &body.insts[inst].kind {
-        InstKind::Load { ptr } => {
+        InstKind::Load { ptr, .. } => {
             let mut path = address(function, body, *ptr)?;
             path.push(Step::Load);
             Some(path)

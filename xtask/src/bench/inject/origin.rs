@@ -39,7 +39,7 @@ pub fn origin(function: &Function, body: &Body, value: ValueId) -> Origin {
 /// Goes on from a computed value, or ends at one that the function has from a call or a local.
 fn follow(kind: &InstKind, work: &mut Vec<ValueId>) -> Option<Origin> {
     match kind {
-        InstKind::Load { ptr: from }
+        InstKind::Load { ptr: from, .. }
         | InstKind::Offset { base: from, .. }
         | InstKind::Cast { value: from, .. } => work.push(*from),
         InstKind::Select { then, otherwise, .. } => work.extend([*then, *otherwise]),

@@ -117,7 +117,7 @@ impl Generator<'_> {
     /// Results that merge or pass on what their operands hold, pointers and integers alike.
     pub fn computed(&mut self, f: FuncRef, kind: &InstKind, result: ValueId) -> Val {
         match kind {
-            InstKind::Load { ptr }
+            InstKind::Load { ptr, .. }
             | InstKind::AtomicRmw { ptr, .. }
             | InstKind::CmpXchg { ptr, .. } => {
                 let ptr = self.operand(f, *ptr);
