@@ -157,6 +157,9 @@ impl Terms {
         if let Some(t) = self.order_of_objects(cmp, lhs, rhs) {
             return t;
         }
+        if let Some(t) = self.order_of_sums(cmp, lhs, rhs) {
+            return t;
+        }
         if let Some(t) = self.as_equality(cmp, lhs, rhs) {
             return t;
         }

@@ -199,7 +199,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    fn comparison(&self, cmp: Cmp, lhs: Term, rhs: Term) -> Bool {
+    fn comparison(&mut self, cmp: Cmp, lhs: Term, rhs: Term) -> Bool {
+        for sum in self.terms.signed_sums(cmp, [lhs, rhs], |t| self.chosen(t)) {
+            let fits = self.fits(sum);
+            self.axioms.extend(fits);
+        }
         let bits = u32::from(self.terms.bits(lhs).max(self.terms.bits(rhs)).max(2));
         let (a, b) = (self.sized(lhs, bits), self.sized(rhs, bits));
         match cmp {
@@ -208,6 +212,17 @@ impl<'a> Encoder<'a> {
             Cmp::ULe => a.bvule(&b),
             Cmp::SLt => a.bvslt(&b),
             Cmp::SLe => a.bvsle(&b),
+        }
+    }
+
+    /// What makes a sum or difference of signed numbers one that does not wrap.
+    fn fits(&self, sum: Term) -> Vec<Bool> {
+        let Node::Bin { op, lhs, rhs } = *self.terms.node(sum) else { return Vec::new() };
+        let bits = u32::from(self.terms.bits(lhs));
+        let (a, b) = (self.sized(lhs, bits), self.sized(rhs, bits));
+        match op {
+            Op::Sub => vec![a.bvsub_no_overflow(&b), a.bvsub_no_underflow(&b, true)],
+            _ => vec![a.bvadd_no_overflow(&b, true), a.bvadd_no_underflow(&b)],
         }
     }
 

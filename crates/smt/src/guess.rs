@@ -8,8 +8,8 @@
 use crate::encode::is_nonlinear;
 use crate::theory::Truth;
 use leakproof_guard::{
-    Assignment, BaseInfo, Cast, Node, Op, Term, Terms, base_address, fold, for_each_child, holds,
-    sign_extend, truncate,
+    Assignment, BaseInfo, Cast, Node, Op, Term, Terms, base_address, fits_signed, fold,
+    for_each_child, holds, sign_extend, truncate,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::Cell;
@@ -231,6 +231,18 @@ impl Guess<'_> {
         let (Some(a), Some(b)) = (self.value(lhs), self.value(rhs)) else { return false };
         let bits = self.terms.bits(lhs).max(self.terms.bits(rhs)).max(2);
         holds(cmp, bits, truncate(bits, a.0), truncate(bits, b.0)) == truth
+            && self
+                .terms
+                .signed_sums(cmp, [lhs, rhs], |t| self.reader.chosen(t))
+                .iter()
+                .all(|&t| self.fits(t))
+    }
+
+    /// Whether a sum or difference of signed numbers does not wrap.
+    fn fits(&self, sum: Term) -> bool {
+        let Node::Bin { op, lhs, rhs } = *self.terms.node(sum) else { return true };
+        let (a, b) = (self.value(lhs), self.value(rhs));
+        a.zip(b).is_some_and(|(a, b)| fits_signed(op, self.terms.bits(lhs), a.0, b.0))
     }
 
     fn width(&self, t: Term) -> u16 {

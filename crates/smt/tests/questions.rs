@@ -130,3 +130,17 @@ fn holds(terms: &Terms, formula: Term, x: Term, y: Term, a: u64, b: u64) -> bool
     }
     evaluate(terms, formula, &model, &mut FxHashMap::default()) == 1
 }
+
+#[test]
+fn sums_that_are_compared_as_signed_do_not_wrap() {
+    let mut t = Terms::new();
+    let (x, y) = (symbol(&mut t, 32), symbol(&mut t, 32));
+    let room = t.int(32, 32);
+    let grown = t.bin(Op::Add, y, room);
+    let (full, still_full) = (t.cmp(Cmp::SLe, x, y), t.cmp(Cmp::SLe, grown, x));
+    let both = t.and2(full, still_full);
+    assert!(!is_satisfiable(&t, both));
+    let (full, still_full) = (t.cmp(Cmp::ULe, x, y), t.cmp(Cmp::ULe, grown, x));
+    let both = t.and2(full, still_full);
+    assert!(is_satisfiable(&t, both), "without a sign they do");
+}
