@@ -4,16 +4,17 @@ use crate::value::{fold, holds};
 use crate::{Base, BaseInfo, Cast, Node, Sym, Term, Terms, sign_extend, truncate};
 use rustc_hash::FxHashMap;
 
-/// Values of symbols (and of the opaque `Any` terms); what is not mentioned is zero.
+/// Values of symbols, and of terms that the solver takes for unknown (`Any`, products of two unknowns); what is not
+/// mentioned is zero.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
     pub syms: FxHashMap<Sym, u64>,
-    pub anys: FxHashMap<Term, u64>,
+    pub unknowns: FxHashMap<Term, u64>,
 }
 
 impl Assignment {
     pub fn is_empty(&self) -> bool {
-        self.syms.is_empty() && self.anys.is_empty()
+        self.syms.is_empty() && self.unknowns.is_empty()
     }
 }
 
@@ -33,7 +34,10 @@ pub fn evaluate(
     if let Some(&v) = memo.get(&t) {
         return v;
     }
-    let value = evaluate_node(terms, t, model, memo);
+    let value = match model.unknowns.get(&t) {
+        Some(&v) => v,
+        None => evaluate_node(terms, t, model, memo),
+    };
     memo.insert(t, value);
     value
 }
@@ -49,7 +53,7 @@ fn evaluate_node(
         Node::Bool(b) => u64::from(*b),
         Node::Int { value, .. } => *value,
         Node::Sym(s) => model.syms.get(s).copied().unwrap_or(0),
-        Node::Any(_) => model.anys.get(&t).copied().unwrap_or(0),
+        Node::Any(_) => 0,
         Node::Addr { base, offset } => {
             let start = match terms.base_info(*base) {
                 BaseInfo::Distinct { .. } => base_address(*base),

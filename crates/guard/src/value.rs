@@ -343,7 +343,9 @@ impl Terms {
             }
             Node::Sym(s) => self.sym_info(*s).range.unwrap_or(full),
             Node::Cast { cast: Cast::ZExt, value, bits } if self.bits(*value) < *bits => {
-                (0, (1i64 << self.bits(*value).min(62)) - 1)
+                let inner = self.range(*value);
+                let most = (1i64 << self.bits(*value).min(62)) - 1;
+                if inner.0 >= 0 { inner } else { (0, most) }
             }
             Node::Cast { cast: Cast::SExt, value, .. } => self.range(*value),
             Node::Cast { cast: Cast::Trunc, value, .. } if self.size(t) < MAX_RANGED => {

@@ -23,7 +23,8 @@ pub struct Encoder<'a> {
     truth: Truth<'a>,
     done: FxHashMap<Term, Expr>,
     syms: Vec<(Sym, Expr)>,
-    anys: Vec<(Term, BV)>,
+    /// Terms that are no symbols and mean anything.
+    unknowns: Vec<(Term, BV)>,
     axioms: Vec<Bool>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> Encoder<'a> {
             truth,
             done: FxHashMap::default(),
             syms: Vec::new(),
-            anys: Vec::new(),
+            unknowns: Vec::new(),
             axioms: Vec::new(),
         }
     }
@@ -58,9 +59,9 @@ impl<'a> Encoder<'a> {
             };
             result.syms.insert(*sym, value);
         }
-        for (t, v) in &self.anys {
+        for (t, v) in &self.unknowns {
             let value = model.eval(v, true).and_then(|v| v.as_u64()).unwrap_or(0);
-            result.anys.insert(*t, value);
+            result.unknowns.insert(*t, value);
         }
         result
     }
@@ -155,7 +156,10 @@ impl<'a> Encoder<'a> {
             Node::Cmp { cmp, lhs, rhs } => Expr::Bool(self.comparison(*cmp, *lhs, *rhs)),
             // Products and quotients of two unknowns cost the solver more than they tell.
             Node::Bin { op, lhs, rhs } if is_nonlinear(self.terms, *op, *lhs, *rhs) => {
-                Expr::Bits(BV::fresh_const("nonlinear", u32::from(self.terms.bits(t)).max(2)))
+                let v = BV::fresh_const("nonlinear", u32::from(self.terms.bits(t)).max(2));
+                self.keep_within(&v, self.terms.range(t));
+                self.unknowns.push((t, v.clone()));
+                Expr::Bits(v)
             }
             Node::Bin { op, lhs, rhs } => {
                 let bits = u32::from(self.terms.bits(*lhs));
@@ -166,7 +170,7 @@ impl<'a> Encoder<'a> {
             }
             Node::Any(_) => {
                 let v = BV::fresh_const("any", u32::from(self.terms.bits(t).max(2)));
-                self.anys.push((t, v.clone()));
+                self.unknowns.push((t, v.clone()));
                 Expr::Bits(v)
             }
             Node::Tuple(_) => Expr::Bits(BV::from_u64(0, 64)),
@@ -181,15 +185,19 @@ impl<'a> Encoder<'a> {
             return expr;
         }
         let v = BV::new_const(s.0, u32::from(info.bits.max(2)));
-        if let Some((lo, hi)) = info.range {
-            self.axioms.push(v.bvsge(BV::from_i64(lo, v.get_size())));
-            self.axioms.push(v.bvsle(BV::from_i64(hi, v.get_size())));
+        if let Some(range) = info.range {
+            self.keep_within(&v, range);
         }
         if info.nonzero {
             self.axioms.push(v.eq(BV::from_u64(0, v.get_size())).not());
         }
         self.syms.push((s, Expr::Bits(v.clone())));
         Expr::Bits(v)
+    }
+
+    fn keep_within(&mut self, v: &BV, (lo, hi): (i64, i64)) {
+        self.axioms.push(v.bvsge(BV::from_i64(lo, v.get_size())));
+        self.axioms.push(v.bvsle(BV::from_i64(hi, v.get_size())));
     }
 
     fn base(&self, base: leakproof_guard::Base) -> BV {

@@ -218,9 +218,12 @@ impl Guess<'_> {
 
     /// What is known of the unknown wherever it occurs.
     fn is_allowed(&self, unknown: Term, value: u64) -> bool {
-        let Node::Sym(s) = *self.terms.node(unknown) else { return true };
-        let info = self.terms.sym_info(s);
         let signed = sign_extend(self.width(unknown), value);
+        let Node::Sym(s) = *self.terms.node(unknown) else {
+            let (lo, hi) = self.terms.range(unknown);
+            return lo <= signed && signed <= hi;
+        };
+        let info = self.terms.sym_info(s);
         info.range.is_none_or(|(lo, hi)| lo <= signed && signed <= hi)
             && !(info.nonzero && value == 0)
     }
@@ -300,8 +303,7 @@ impl Guess<'_> {
         for (&t, &value) in &self.values {
             match *self.terms.node(t) {
                 Node::Sym(s) => drop(result.syms.insert(s, value)),
-                Node::Any(_) => drop(result.anys.insert(t, value)),
-                _ => {}
+                _ => drop(result.unknowns.insert(t, value)),
             }
         }
         result

@@ -49,7 +49,7 @@ impl Theory {
             match found {
                 Verdict::Consistent(found) => {
                     values.syms.extend(found.syms);
-                    values.anys.extend(found.anys);
+                    values.unknowns.extend(found.unknowns);
                 }
                 Verdict::Inconsistent(core) => return Verdict::Inconsistent(core),
                 Verdict::Unknown => is_known = false,

@@ -53,7 +53,7 @@ struct Lean {
 /// How often the condition of one object is widened before it is taken as held for good.
 const MAX_UPDATES: u32 = 12;
 /// A condition of being held that is larger than this is taken as true.
-const MAX_HELD_CONDITION: u32 = 4000;
+const MAX_HELD_CONDITION: u32 = 40_000;
 
 /// The conditions of candidates may take this part of the budget of terms besides, and so many fates of objects are
 /// looked at over all exits: a few functions have hundreds of exits and a thousand objects. Exits whose turn does not
@@ -258,7 +258,7 @@ impl Exec<'_> {
     }
 
     /// What elements of arrays refer to.
-    fn bases_in_arrays(&mut self, state: &State) -> FxHashSet<Base> {
+    pub(crate) fn bases_in_arrays(&mut self, state: &State) -> FxHashSet<Base> {
         let elements = state.mem.iter().filter(|((_, slot), _)| matches!(slot, Slot::Every { .. }));
         let held: Vec<Term> =
             elements.map(|(_, &t)| t).filter(|&t| self.terms.has_addr(t)).collect();

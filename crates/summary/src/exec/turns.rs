@@ -12,7 +12,7 @@ use crate::memory::Leaves;
 use crate::state::{State, differences};
 use crate::vocabulary::{BaseKind, Slot, What};
 use leakproof_guard::{Base, Node, Op, Term, Terms, signed_limits};
-use leakproof_ir::{BlockId, InstKind, Loc, ValueId, ValueKind};
+use leakproof_ir::{BinOp, BlockId, InstKind, Loc, ValueId, ValueKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A pointer goes no more steps than this: so many bytes have no object.
@@ -118,23 +118,57 @@ impl Exec<'_> {
         mine.into_iter().map(|(_, edge)| edge).collect()
     }
 
-    /// Which of the header's phis get an arithmetic result from inside the loop: their constants
-    /// are counters, not flags.
+    /// Which of the header's phis get an arithmetic result from inside the loop, in every turn or in some: their
+    /// constants are counters, not flags.
     fn counting_phis(&self, header: BlockId) -> Vec<bool> {
         let body = self.body;
-        let is_arithmetic = |v: ValueId| match self.function.values[v].kind {
-            ValueKind::Inst(i) => {
-                matches!(body.insts[i].kind, InstKind::Bin { .. } | InstKind::Cast { .. })
-            }
-            _ => false,
-        };
         let phis = body.blocks[header].insts.iter().filter_map(|&i| match &body.insts[i].kind {
-            InstKind::Phi { incoming } => Some(
-                incoming.iter().any(|&(p, v)| self.cfg.is_back_edge(p, header) && is_arithmetic(v)),
-            ),
+            InstKind::Phi { incoming } => Some(incoming.iter().any(|&(p, v)| {
+                self.cfg.is_back_edge(p, header)
+                    && (self.is_arithmetic(v) || self.may_be_a_step_from(body.insts[i].result, v))
+            })),
             _ => None,
         });
         phis.collect()
+    }
+
+    fn is_arithmetic(&self, v: ValueId) -> bool {
+        matches!(self.kind_of(v), Some(InstKind::Bin { .. } | InstKind::Cast { .. }))
+    }
+
+    /// Whether a value is, on some way round the loop, what a phi of its header was plus or minus something.
+    fn may_be_a_step_from(&self, phi: Option<ValueId>, v: ValueId) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(v, false)];
+        while let Some((v, stepped)) = work.pop() {
+            if Some(v) == phi && stepped {
+                return true;
+            }
+            if Some(v) == phi || !seen.insert((v, stepped)) {
+                continue;
+            }
+            match self.kind_of(v) {
+                Some(InstKind::Phi { incoming }) => {
+                    work.extend(incoming.iter().map(|&(_, v)| (v, stepped)));
+                }
+                Some(InstKind::Select { then, otherwise, .. }) => {
+                    work.extend([(*then, stepped), (*otherwise, stepped)]);
+                }
+                Some(InstKind::Cast { value, .. }) => work.push((*value, stepped)),
+                Some(InstKind::Bin { op: BinOp::Add | BinOp::Sub, lhs, .. }) => {
+                    work.push((*lhs, true))
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn kind_of(&self, v: ValueId) -> Option<&InstKind> {
+        match self.function.values[v].kind {
+            ValueKind::Inst(i) => Some(&self.body.insts[i].kind),
+            _ => None,
+        }
     }
 
     /// A loop over a structure that this function built itself is followed a little longer.
@@ -177,12 +211,12 @@ impl Exec<'_> {
             if old == Some(*t) {
                 continue;
             }
-            let counts = counters.get(i) == Some(&true) && self.terms.as_int(*t).is_some();
+            let counts = counters.get(i) == Some(&true);
+            let start = old.filter(|&o| counts && self.terms.as_int(o).is_some());
             let stepped = old.filter(|&o| self.is_step_from(o, *t));
-            *t = if counts && old.is_some_and(|o| self.terms.as_int(o).is_some()) {
-                self.counter_symbol(old, *t, loc)
-            } else {
-                self.forget_arithmetic(old, *t, loc)
+            *t = match start {
+                Some(start) => self.counted_from(start, *t, loc),
+                None => self.forget_arithmetic(old, *t, loc),
             };
             // Whoever counts on does not come back to where the turn began.
             if let Some(start) = stepped {
@@ -218,6 +252,19 @@ impl Exec<'_> {
                 lhs == start && self.terms.as_int(rhs).is_some_and(|step| step != 0)
             }
             _ => false,
+        }
+    }
+
+    /// What a counter that began with a constant is after some turns: where it moved, any number beyond.
+    fn counted_from(&mut self, start: Term, t: Term, loc: Loc) -> Term {
+        match *self.terms.node(t) {
+            Node::Int { .. } if t != start => self.counter_symbol(Some(start), t, loc),
+            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 64 => {
+                let a = self.counted_from(start, then, loc);
+                let b = self.counted_from(start, otherwise, loc);
+                self.terms.ite(cond, a, b)
+            }
+            _ => self.forget_arithmetic(Some(start), t, loc),
         }
     }
 
@@ -276,12 +323,8 @@ impl Exec<'_> {
 
     /// Whether a value is the result of arithmetic on something that was loaded.
     pub(crate) fn is_computed_from_memory(&self, v: ValueId) -> bool {
-        let inst = |v: ValueId| match self.function.values[v].kind {
-            ValueKind::Inst(i) => Some(&self.body.insts[i].kind),
-            _ => None,
-        };
-        let loaded = |v: &ValueId| matches!(inst(*v), Some(InstKind::Load { .. }));
-        match inst(v) {
+        let loaded = |v: &ValueId| matches!(self.kind_of(*v), Some(InstKind::Load { .. }));
+        match self.kind_of(v) {
             Some(InstKind::Bin { lhs, rhs, .. }) => loaded(lhs) || loaded(rhs),
             _ => false,
         }

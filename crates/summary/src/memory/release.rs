@@ -41,11 +41,18 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
-            if (element || leaf.any) && !self.was_taken_out(released) {
+            let element = element || leaf.any && self.is_in_array(state, released);
+            if element && !self.was_taken_out(released) {
                 self.element_frees.push(released);
             }
             self.free_base(state, released, when, inst, at);
         }
+    }
+
+    /// Whether elements of an array refer to an object. Any of several is also what a variable holds that was given many
+    /// objects on different ways.
+    fn is_in_array(&mut self, state: &State, base: Base) -> bool {
+        self.bases_in_arrays(state).contains(&base)
     }
 
     /// Whether something is no element any more: a call took it out of where it was.
