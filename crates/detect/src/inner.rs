@@ -9,6 +9,7 @@
 
 mod callee;
 mod fields;
+mod lists;
 mod lives;
 mod names;
 mod order;
@@ -66,7 +67,15 @@ fn examine(
             Some(Planted { values, spot: Spot::Field { offset, full }, trace, family })
         })
         .collect();
-    run_with(env, function, planted)
+    let unlinked = handling.unlinks.iter().filter_map(|&offset| {
+        let made = lists::node_taken_by(survey, env.calls, function, (of, offset), meets)?;
+        let Made { trace, family } = made.clone();
+        let spot = Spot::Listed { offset: i64::try_from(offset).ok()? };
+        Some(Planted { values: handling.values.clone(), spot, trace, family })
+    });
+    let mut unlinked: Vec<Planted> = unlinked.collect();
+    unlinked.sort_unstable_by_key(|planted| planted.spot);
+    run_with(env, function, planted.into_iter().chain(unlinked).collect())
 }
 
 /// Runs a function once more with these objects, if there are any.

@@ -7,7 +7,7 @@ use crate::memory::Leaves;
 use crate::state::{Cell, State};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, What};
 use leakproof_guard::{Base, Term, Terms};
-use leakproof_ir::{ValueId, ValueKind};
+use leakproof_ir::{Loc, ValueId, ValueKind};
 use std::sync::Arc;
 
 /// More objects than this are not planted in one run.
@@ -23,11 +23,13 @@ pub struct Planted {
 }
 
 /// Where an object is planted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Spot {
     /// In this field of what the value points to. `full`: when the field is given another, this one is lost:
     /// there is one for sure, or all signs say so.
     Field { offset: i64, full: bool },
+    /// In this field, as the first node of a list: this one is lost when the function takes it off.
+    Listed { offset: i64 },
     /// The value itself, which a call took out of where it was.
     Taken,
 }
@@ -58,14 +60,17 @@ impl Exec<'_> {
         for i in 0..self.planted.len() {
             if self.planted[i].values.contains(&value) {
                 let planted = self.planted[i].clone();
-                match planted.spot {
-                    Spot::Field { offset, full } => {
-                        for owner in self.structs_of_others(state, value) {
-                            let within = PlantedField { owner, pointer: value, offset, full };
-                            self.plant(state, within, &planted);
-                        }
+                let (offset, full) = match planted.spot {
+                    Spot::Field { offset, full } => (offset, full),
+                    Spot::Listed { offset } => (offset, true),
+                    Spot::Taken => {
+                        self.plant_taken(state, value, &planted);
+                        continue;
                     }
-                    Spot::Taken => self.plant_taken(state, value, &planted),
+                };
+                for owner in self.structs_of_others(state, value) {
+                    let within = PlantedField { owner, pointer: value, offset, full };
+                    self.plant(state, within, &planted);
                 }
             }
         }
@@ -145,6 +150,11 @@ impl Exec<'_> {
         let base = self.objects[object.0 as usize].base;
         let pointer = self.terms.addr(base, 0);
         let held = self.terms.ite(null, Terms::NULL, pointer);
+        if let Spot::Listed { .. } = planted.spot {
+            // Its contents are as good as an argument's: which node is taken off is the program's decision.
+            let contents = self.opaque(64, What::Input, "", Loc::default());
+            state.mem.insert((base, Slot::Epoch), contents);
+        }
         state.mem.insert((base, Slot::Live), there);
         state.mem.insert(cell, held);
     }

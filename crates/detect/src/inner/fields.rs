@@ -46,6 +46,8 @@ pub struct Handling {
     pub looks: FxHashSet<u64>,
     /// It starts by emptying the structs.
     pub empties: bool,
+    /// The fields with lists from which it takes nodes: what it stores there is the next of what was there.
+    pub unlinks: FxHashSet<u64>,
 }
 
 impl Handling {
@@ -103,6 +105,14 @@ pub struct Seen {
     pub link: bool,
     /// Somebody else may hold the object, too.
     pub shared: bool,
+    /// The object is put behind another one of its kind, or found by the address of the link to it: this is a list.
+    pub chained: bool,
+    /// Something is stored that is neither new, nor given by a caller, nor what another object of its kind leads to.
+    pub foreign: bool,
+    /// The new objects that are stored, whoever else holds them.
+    pub listed: BTreeSet<Made>,
+    /// Functions that read it.
+    pub read_in: FxHashSet<FuncRef>,
     pub released_in: FxHashSet<FuncRef>,
     /// The functions that are called for it.
     pub released_by: FxHashSet<FuncRef>,
@@ -161,6 +171,8 @@ pub struct Survey {
     /// Functions whose results fields are given, where those make nothing.
     pub found_by: FxHashMap<Field, FxHashSet<Option<FuncRef>>>,
     pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
+    /// The structs that fields lead to.
+    pub leads_to: BTreeMap<Field, StructName>,
 }
 
 impl Survey {
@@ -187,7 +199,8 @@ impl Survey {
         let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
         let changes = fields.clone().any(|(_, seen)| seen.is_replaced());
         fields
-            .filter(|(_, seen)| !seen.shared && (!seen.unclear || seen.released_with_owner))
+            .filter(|(_, seen)| !seen.shared && !seen.chained)
+            .filter(|(_, seen)| !seen.unclear || seen.released_with_owner)
             // A neighbour that nobody releases from here is released from its other side.
             .filter(|(_, seen)| !seen.link || !seen.released_in.is_empty())
             .filter_map(|((_, offset), seen)| {
@@ -271,6 +284,16 @@ impl Survey {
                 || self.found_by.get(field).is_some_and(|all| !all.iter().all(is_taken))
         };
         self.returned.get(&f).is_some_and(|fields| fields.iter().any(is_cursor))
+    }
+
+    /// What was seen of the fields of a struct, by offset.
+    pub fn fields_of(&self, of: &StructName) -> impl Iterator<Item = (u64, &Seen)> {
+        let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
+        fields.map(|((_, offset), seen)| (*offset, seen))
+    }
+
+    pub fn seen(&self, field: &Field) -> Option<&Seen> {
+        self.fields.get(field)
     }
 
     pub fn field(&mut self, field: &Field) -> &mut Seen {

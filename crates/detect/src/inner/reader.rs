@@ -33,6 +33,8 @@ pub struct Reader<'a> {
     declared: FxHashMap<ValueId, TypeId>,
     /// Fields that lead to a struct of the same kind: what hangs there is a neighbour, not a part.
     links: FxHashSet<Field>,
+    /// The structs that pointer fields lead to.
+    leads_to: FxHashMap<Field, StructName>,
     /// Structs that values point to, as far as their fields are used, with their sizes.
     pointees: FxHashMap<ValueId, (u64, StructName)>,
 }
@@ -54,6 +56,7 @@ impl<'a> Reader<'a> {
             members: FxHashMap::default(),
             declared: FxHashMap::default(),
             links: FxHashSet::default(),
+            leads_to: FxHashMap::default(),
             pointees: FxHashMap::default(),
         };
         reader.index();
@@ -94,8 +97,11 @@ impl<'a> Reader<'a> {
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
                 if let (Some(at), Some(result)) = (field, inst.result) {
                     let field = (name, at);
-                    if self.is_link(*ty, &field) {
-                        self.links.insert(field.clone());
+                    if let Some(to) = self.target_of(*ty, at) {
+                        if to == field.0 {
+                            self.links.insert(field.clone());
+                        }
+                        self.leads_to.insert(field.clone(), to);
                     }
                     self.addresses.insert(result, (*base, field));
                 }
@@ -117,10 +123,10 @@ impl<'a> Reader<'a> {
         self.function.body.as_ref().and_then(|b| b.vars[var].ty)
     }
 
-    fn is_link(&self, ty: TypeId, (of, at): &Field) -> bool {
-        let member = self.module.member_at(ty, *at);
-        let to = member.and_then(|ty| self.module.pointee(ty));
-        to.and_then(|to| self.names.of(to)).as_ref() == Some(of)
+    /// The struct that a pointer field leads to.
+    fn target_of(&self, ty: TypeId, at: u64) -> Option<StructName> {
+        let to = self.module.pointee(self.module.member_at(ty, at)?)?;
+        self.names.of(to)
     }
 
     /// A pointer to a struct is also one to its first member: the struct around it counts.
@@ -169,10 +175,11 @@ impl<'a> Reader<'a> {
         for link in &self.links {
             survey.field(link).link = true;
         }
+        let leads_to = self.leads_to.iter().map(|(field, to)| (field.clone(), to.clone()));
+        survey.leads_to.extend(leads_to);
+        self.read_unlinked(survey);
         for (address, (owner, field)) in &self.addresses {
-            for &user in self.users(*address) {
-                self.read_address(survey, field, *address, user);
-            }
+            self.read_address_uses(survey, field, *address, &mut FxHashSet::default());
             if self.is_stored_to(*address) && !self.is_made_here(*owner) {
                 let source = self.source(*owner);
                 let handling = self.handling(survey, &field.0);
@@ -465,11 +472,78 @@ impl<'a> Reader<'a> {
         &body.insts[id]
     }
 
+    /// The uses of the address of a field, also as one of those of a list's links.
+    fn read_address_uses(
+        &self,
+        survey: &mut Survey,
+        field: &Field,
+        address: ValueId,
+        seen: &mut FxHashSet<ValueId>,
+    ) {
+        if !seen.insert(address) {
+            return;
+        }
+        for &user in self.users(address) {
+            let inst = self.inst(user);
+            match (&inst.kind, inst.result) {
+                (InstKind::Phi { .. }, Some(link)) if self.listed_at(link).is_some() => {
+                    survey.field(field).chained = true;
+                    self.read_address_uses(survey, field, link, seen);
+                }
+                _ => self.read_address(survey, field, address, user),
+            }
+        }
+    }
+
+    /// The kind of structs that a place of pointers leads to, be it one of several: a walk goes along the links of a list.
+    fn listed_at(&self, address: ValueId) -> Option<&StructName> {
+        let choices = self.choices(address);
+        let kind_at = |v: &ValueId| self.leads_to.get(&self.addresses.get(v)?.1);
+        let kind = kind_at(choices.first()?)?;
+        choices.iter().all(|v| kind_at(v) == Some(kind)).then_some(kind)
+    }
+
+    /// `head = node->next` where `node` was read from `head`, or the same by the address of the link to it.
+    fn read_unlinked(&self, survey: &mut Survey) {
+        for (_, inst) in self.insts() {
+            let InstKind::Store { ptr, value } = inst.kind else { continue };
+            let Some((node, link)) = self.field_behind(value) else { continue };
+            let Some(place) = self.place_read(node).filter(|_| self.links.contains(link)) else {
+                continue;
+            };
+            if !self.is_same_place(place, ptr) {
+                continue;
+            }
+            for choice in self.choices(ptr) {
+                if let Some((_, head)) = self.addresses.get(&choice)
+                    && !self.links.contains(head)
+                {
+                    self.handling(survey, &head.0).unlinks.insert(head.1);
+                }
+            }
+        }
+    }
+
+    /// The address that a value was read from.
+    fn place_read(&self, v: ValueId) -> Option<ValueId> {
+        let ValueKind::Inst(id) = self.function.values[v].kind else { return None };
+        match self.inst(id).kind {
+            InstKind::Load { ptr, .. } => Some(ptr),
+            _ => None,
+        }
+    }
+
+    fn is_same_place(&self, a: ValueId, b: ValueId) -> bool {
+        let known = |v: &ValueId| self.addresses.get(v);
+        a == b || known(&a).is_some_and(|place| Some(place) == known(&b))
+    }
+
     /// One use of the address of a field.
     fn read_address(&self, survey: &mut Survey, field: &Field, address: ValueId, user: InstId) {
         let inst = self.inst(user);
         match &inst.kind {
             InstKind::Load { .. } => {
+                survey.field(field).read_in.insert(self.me);
                 if let Some(v) = inst.result {
                     self.read_pointer(survey, field, v, &mut FxHashSet::default());
                 }
@@ -506,7 +580,13 @@ impl<'a> Reader<'a> {
         for &user in self.users(v) {
             let inst = self.inst(user);
             match &inst.kind {
-                InstKind::Store { value, .. } if *value == v => survey.field(field).shared = true,
+                InstKind::Store { value, ptr } if *value == v => {
+                    let kind = self.listed_at(*ptr);
+                    let is_in_list = kind.is_some() && kind == self.leads_to.get(field);
+                    let seen = survey.field(field);
+                    seen.chained |= is_in_list;
+                    seen.shared |= !is_in_list;
+                }
                 InstKind::Phi { .. } | InstKind::Select { .. } => {
                     if let Some(v) = inst.result {
                         self.read_pointer(survey, field, v, seen);
@@ -587,6 +667,7 @@ impl<'a> Reader<'a> {
     fn read_stored(&self, survey: &mut Survey, field: &Field, stored: ValueId) {
         for v in self.choices(stored) {
             self.read_cursor(survey, field, v);
+            let is_next = self.place_read(v).is_some_and(|p| self.listed_at(p).is_some());
             let field = survey.field(field);
             match self.function.values[v].kind {
                 ValueKind::Null | ValueKind::Int(0) => {
@@ -595,7 +676,10 @@ impl<'a> Reader<'a> {
                 }
                 ValueKind::Undef => continue,
                 ValueKind::Inst(id) => {
-                    let made = self.made_by(id).filter(|_| self.has_one_holder(v));
+                    let made = self.made_by(id);
+                    field.foreign |= made.is_none() && !is_next;
+                    field.listed.extend(made.clone());
+                    let made = made.filter(|_| self.has_one_holder(v));
                     field.unclear |= made.is_none();
                     field.made.extend(made);
                 }
@@ -603,7 +687,10 @@ impl<'a> Reader<'a> {
                     field.unclear = true;
                     field.handed.insert((self.me, n as usize));
                 }
-                _ => field.unclear = true,
+                _ => {
+                    field.unclear = true;
+                    field.foreign = true;
+                }
             }
             field.refilled_in.insert(self.me);
         }

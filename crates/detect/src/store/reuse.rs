@@ -101,6 +101,10 @@ impl<'a> Reuse<'a> {
                     text.push(u8::from(full));
                     text.extend(offset.to_le_bytes());
                 }
+                Spot::Listed { offset } => {
+                    text.push(3);
+                    text.extend(offset.to_le_bytes());
+                }
                 Spot::Taken => text.push(2),
             }
         }
