@@ -52,30 +52,37 @@ fn examine(
     handling: &Handling,
 ) -> Option<Outcome> {
     let meets = |made: &Made| made.trace.iter().all(|s| together.run(s.at.func, function));
-    let owning = survey.owning(of, meets).into_iter();
-    let planted: Vec<Planted> = owning
-        .filter_map(|owning| {
-            let full = loses_old(env, survey, function, of, handling, &owning);
-            let forgets =
-                handling.releases && !owning.emptied_apart && !owning.is_left_to_callers(function);
-            if !forgets && !full {
-                return None;
-            }
-            let offset = i64::try_from(owning.offset).ok()?;
-            let Made { trace, family } = owning.made.clone();
-            let values = handling.values.clone();
-            Some(Planted { values, spot: Spot::Field { offset, full }, trace, family })
-        })
-        .collect();
-    let unlinked = handling.unlinks.iter().filter_map(|&offset| {
-        let made = lists::node_taken_by(survey, env.calls, function, (of, offset), meets)?;
-        let Made { trace, family } = made.clone();
-        let spot = Spot::Listed { offset: i64::try_from(offset).ok()? };
-        Some(Planted { values: handling.values.clone(), spot, trace, family })
+    let forgotten = |owning: &Owning<'_>| {
+        handling.releases && !owning.emptied_apart && !owning.is_left_to_callers(function)
+    };
+    let mut spots: Vec<(Spot, Made)> = Vec::new();
+    for owning in survey.owning(of, meets) {
+        let full = loses_old(env, survey, function, of, handling, &owning);
+        if full || forgotten(&owning) {
+            spots.extend(field_spot(owning.offset, full, owning.made));
+        }
+    }
+    // What a part of a struct owns goes with the struct.
+    for (start, part) in survey.parts.get(of).into_iter().flatten() {
+        for owning in survey.owning(part, meets).into_iter().filter(forgotten) {
+            spots.extend(field_spot(start + owning.offset, false, owning.made));
+        }
+    }
+    for &offset in &handling.unlinks {
+        let made = lists::node_taken_by(survey, env.calls, function, (of, offset), meets);
+        let spot = i64::try_from(offset).ok().map(|offset| Spot::Listed { offset });
+        spots.extend(spot.zip(made.cloned()));
+    }
+    let planted = spots.into_iter().map(|(spot, Made { trace, family })| {
+        let values = handling.values.clone();
+        Planted { values, spot, trace, family }
     });
-    let mut unlinked: Vec<Planted> = unlinked.collect();
-    unlinked.sort_unstable_by_key(|planted| planted.spot);
-    run_with(env, function, planted.into_iter().chain(unlinked).collect())
+    run_with(env, function, planted.collect())
+}
+
+fn field_spot(offset: u64, full: bool, made: &Made) -> Option<(Spot, Made)> {
+    let offset = i64::try_from(offset).ok()?;
+    Some((Spot::Field { offset, full }, made.clone()))
 }
 
 /// Runs a function once more with these objects, if there are any.

@@ -23,7 +23,7 @@ pub struct Planted {
 }
 
 /// Where an object is planted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spot {
     /// In this field of what the value points to. `full`: when the field is given another, this one is lost:
     /// there is one for sure, or all signs say so.

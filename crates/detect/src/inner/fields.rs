@@ -47,7 +47,7 @@ pub struct Handling {
     /// It starts by emptying the structs.
     pub empties: bool,
     /// The fields with lists from which it takes nodes: what it stores there is the next of what was there.
-    pub unlinks: FxHashSet<u64>,
+    pub unlinks: BTreeSet<u64>,
 }
 
 impl Handling {
@@ -171,6 +171,8 @@ pub struct Survey {
     /// Functions whose results fields are given, where those make nothing.
     pub found_by: FxHashMap<Field, FxHashSet<Option<FuncRef>>>,
     pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
+    /// The structs that are members of others, with their offsets.
+    pub parts: FxHashMap<StructName, Vec<(u64, StructName)>>,
     /// The structs that fields lead to.
     pub leads_to: BTreeMap<Field, StructName>,
 }
@@ -183,6 +185,7 @@ impl Survey {
         for (module, names) in modules.iter().zip(&names) {
             let types = module.globals.values().filter_map(|g| g.ty);
             survey.declared.extend(types.filter_map(|ty| names.of(ty)));
+            survey.parts.extend(names.parts(module));
         }
         for f in calls.program.definitions() {
             Reader::new(calls, &names[f.module as usize], f).read(&mut survey);
@@ -260,10 +263,16 @@ impl Survey {
         seen.released_in.iter().any(|f| !self.leaves_whole(of, seen, f))
     }
 
-    /// Whether a function that releases what the field holds releases the struct, too, or stores a new
-    /// object in the field.
+    /// Whether a function that releases what the field holds releases the struct, too, or the one that this is a part of,
+    /// or stores a new object in the field.
     fn leaves_whole(&self, of: &StructName, seen: &Seen, f: &FuncRef) -> bool {
-        seen.refilled_in.contains(f) || self.owner_released_in.contains(&(of.clone(), *f))
+        let is_released =
+            |owner: &StructName| self.owner_released_in.contains(&(owner.clone(), *f));
+        let around =
+            self.parts.iter().filter(|(_, parts)| parts.iter().any(|(_, part)| part == of));
+        seen.refilled_in.contains(f)
+            || is_released(of)
+            || around.into_iter().any(|(outer, _)| is_released(outer))
     }
 
     /// Whether whoever releases the field releases the struct, puts in another object, or clears other
