@@ -63,7 +63,7 @@ fn examine(
         }
     }
     // What a part of a struct owns goes with the struct.
-    for (start, part) in survey.parts.get(of).into_iter().flatten() {
+    for (start, part) in survey.parts_of(of) {
         for owning in survey.owning(part, meets).into_iter().filter(forgotten) {
             spots.extend(field_spot(start + owning.offset, false, owning.made));
         }

@@ -173,6 +173,8 @@ pub struct Survey {
     pub handlings: BTreeMap<(FuncRef, StructName), Handling>,
     /// The structs that are members of others, with their offsets.
     pub parts: FxHashMap<StructName, Vec<(u64, StructName)>>,
+    /// The structs that others are parts of.
+    pub around: FxHashMap<StructName, FxHashSet<StructName>>,
     /// The structs that fields lead to.
     pub leads_to: BTreeMap<Field, StructName>,
 }
@@ -186,6 +188,11 @@ impl Survey {
             let types = module.globals.values().filter_map(|g| g.ty);
             survey.declared.extend(types.filter_map(|ty| names.of(ty)));
             survey.parts.extend(names.parts(module));
+        }
+        for (outer, parts) in &survey.parts {
+            for (_, part) in parts {
+                survey.around.entry(part.clone()).or_default().insert(outer.clone());
+            }
         }
         for f in calls.program.definitions() {
             Reader::new(calls, &names[f.module as usize], f).read(&mut survey);
@@ -268,11 +275,10 @@ impl Survey {
     fn leaves_whole(&self, of: &StructName, seen: &Seen, f: &FuncRef) -> bool {
         let is_released =
             |owner: &StructName| self.owner_released_in.contains(&(owner.clone(), *f));
-        let around =
-            self.parts.iter().filter(|(_, parts)| parts.iter().any(|(_, part)| part == of));
+        let around = self.around.get(of);
         seen.refilled_in.contains(f)
             || is_released(of)
-            || around.into_iter().any(|(outer, _)| is_released(outer))
+            || around.into_iter().flatten().any(is_released)
     }
 
     /// Whether whoever releases the field releases the struct, puts in another object, or clears other
@@ -293,6 +299,12 @@ impl Survey {
                 || self.found_by.get(field).is_some_and(|all| !all.iter().all(is_taken))
         };
         self.returned.get(&f).is_some_and(|fields| fields.iter().any(is_cursor))
+    }
+
+    /// The structs inside one, with their offsets. One that has neighbours is the anchor of a list, and no element of it.
+    pub fn parts_of(&self, of: &StructName) -> impl Iterator<Item = &(u64, StructName)> {
+        let is_anchor = |part: &StructName| self.fields_of(part).any(|(_, seen)| seen.link);
+        self.parts.get(of).into_iter().flatten().filter(move |(_, part)| !is_anchor(part))
     }
 
     /// What was seen of the fields of a struct, by offset.

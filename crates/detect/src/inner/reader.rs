@@ -792,8 +792,11 @@ impl<'a> Reader<'a> {
         steps.any(|step| i64::try_from(*size) == Ok(step)).then(|| name.clone())
     }
 
+    /// The values that point to structs of one kind; not those to the anchors of their lists, which are parts of others.
     fn pointers_to(&self, of: &StructName) -> Arc<[ValueId]> {
-        let all = self.pointees.iter().filter(|(_, (_, name))| name == of);
+        let has_links = self.links.iter().any(|(linked, _)| linked == of);
+        let is_anchor = |v: &ValueId| has_links && self.members.contains_key(v);
+        let all = self.pointees.iter().filter(|(v, (_, name))| name == of && !is_anchor(v));
         let mut values: Vec<ValueId> = all.map(|(v, _)| *v).collect();
         values.sort_unstable();
         values.into()
