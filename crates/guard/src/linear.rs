@@ -6,6 +6,7 @@
 
 use crate::{Cmp, Node, Term, Terms};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -102,14 +103,14 @@ fn collect_common(
     depth: u32,
     out: &mut FxHashSet<Literal>,
 ) -> bool {
-    let mut common: Option<Vec<Literal>> = None;
+    let mut common: Option<SmallVec<[Literal; 16]>> = None;
     for &x in ts {
         let Some(literals) = alternative(terms, x, value, depth + 1) else { continue };
         if literals.iter().any(|&(t, v)| out.contains(&(t, !v))) {
             continue;
         }
         let shared = match common {
-            None => literals.to_vec(),
+            None => SmallVec::from_slice(&literals),
             Some(mut c) => {
                 c.retain(|l| literals.binary_search(l).is_ok());
                 c

@@ -15,6 +15,8 @@ pub(crate) enum Operation {
     Ite,
     /// A comparison, by its predicate.
     Cmp(crate::Cmp),
+    /// One of two values.
+    Any,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +32,8 @@ impl From<Key> for Packed {
             Operation::And => 0,
             Operation::Or => 1,
             Operation::Ite => 2,
-            Operation::Cmp(cmp) => 3 + cmp as u32,
+            Operation::Any => 3,
+            Operation::Cmp(cmp) => 4 + cmp as u32,
         };
         debug_assert!(c.0 < 1 << KIND_SHIFT, "no memory holds so many terms");
         Self([a.0, b.0, c.0 | kind << KIND_SHIFT])
@@ -38,7 +41,7 @@ impl From<Key> for Packed {
 }
 
 /// Where the operation stands beside the last operand.
-const KIND_SHIFT: u32 = 29;
+const KIND_SHIFT: u32 = 28;
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {

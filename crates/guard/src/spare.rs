@@ -3,8 +3,8 @@
 //! There is an arena for every run of a function, and most of them are small. Growing its tables step by step,
 //! each time to memory that was not touched before, costs as much as a good part of the work on them.
 
-use crate::term::Meta;
-use crate::{Node, Term};
+use crate::Node;
+use crate::term::{Entry, Meta};
 use hashbrown::HashTable;
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ const MAX_KEPT: usize = 1 << 17;
 pub(crate) struct Tables {
     pub nodes: Vec<Node>,
     pub meta: Vec<Meta>,
-    pub index: HashTable<Term>,
+    pub index: HashTable<Entry>,
 }
 
 thread_local! {

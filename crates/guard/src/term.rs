@@ -6,11 +6,11 @@
 use crate::area::Area;
 use crate::linear::Alternatives;
 use crate::marks::Marks;
-use crate::memo::Memo;
+use crate::memo::{Key, Memo, Operation};
 use crate::seen::Seen;
 use crate::spare::{self, Tables};
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
@@ -159,8 +159,13 @@ pub(crate) struct Meta {
     marks: Marks,
     /// The negation; `NONE` when nobody asked for it yet.
     negation: Term,
-    /// Of the node.
+}
+
+/// A term in the table that finds it by its node. With the hash of that, to leave nodes alone that are others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
     hash: u32,
+    term: Term,
 }
 
 /// No term.
@@ -178,13 +183,22 @@ const MAX_PLAIN_ALTERNATIVES: usize = 6;
 pub struct Terms {
     nodes: Vec<Node>,
     meta: Vec<Meta>,
-    index: HashTable<Term>,
+    index: HashTable<Entry>,
     pub(crate) memo: Memo,
     pub(crate) alternatives: Alternatives,
     syms: Vec<SymInfo>,
     sym_marks: Vec<Marks>,
     bases: Vec<BaseInfo>,
     pub(crate) pointees: FxHashMap<Term, Base>,
+    /// By base, for a walk over a list.
+    met: Vec<Met>,
+}
+
+/// How an object was met in a list of alternatives.
+#[derive(Clone, Copy, Default, Debug)]
+struct Met {
+    places: u8,
+    as_array: bool,
 }
 
 impl Drop for Terms {
@@ -221,6 +235,7 @@ impl Terms {
             sym_marks: Vec::new(),
             bases: Vec::new(),
             pointees: FxHashMap::default(),
+            met: Vec::new(),
         };
         terms.intern(Node::Bool(false));
         terms.intern(Node::Bool(true));
@@ -339,19 +354,63 @@ impl Terms {
     }
     /// One of several values, not known which. No item is a choice itself.
     pub fn any(&mut self, items: impl IntoIterator<Item = Term>) -> Term {
+        let items: SmallVec<[Term; 8]> = items.into_iter().collect();
+        let [a, b] = items[..] else { return self.new_any(&items) };
+        for (one, all) in [(a, b), (b, a)] {
+            if self.adds_nothing(one, all) {
+                return all;
+            }
+        }
+        let key = Key(Operation::Any, a.min(b), a.max(b), Self::TRUE);
+        self.memo.get(key).unwrap_or_else(|| {
+            let any = self.new_any(&items);
+            self.memo.keep(key, any);
+            any
+        })
+    }
+
+    fn new_any(&mut self, items: &[Term]) -> Term {
         let mut flat: Vec<Term> = Vec::new();
-        for item in items {
-            self.collect_alternatives(item, &mut flat);
+        for &item in items {
+            match &self.nodes[item.0 as usize] {
+                Node::Any(inner) => flat.extend_from_slice(inner),
+                Node::Ite { .. } => self.collect_alternatives(item, &mut flat),
+                _ => flat.push(item),
+            }
         }
         self.any_of(flat)
     }
+
+    /// Whether a list that is an alternative already stays as it is when a value is added to it: it is one of its values,
+    /// or there are enough like it.
+    fn adds_nothing(&self, one: Term, all: Term) -> bool {
+        let Node::Any(items) = self.node(all) else { return false };
+        let is_in = |t: &Term| items.binary_search(t).is_ok();
+        let base = match self.node(one) {
+            Node::Any(others) => return others.len() <= items.len() && others.iter().all(is_in),
+            _ if is_in(&one) => return true,
+            Node::Addr { base, .. } | Node::Elem { base, .. } => *base,
+            _ => return false,
+        };
+        // Of those that are alike, the oldest stay.
+        let is_element = matches!(self.node(one), Node::Elem { .. });
+        let most = if is_element { 1 } else { MAX_PLACES };
+        let older = items.iter().take_while(|t| **t < one).filter(|t| match self.node(**t) {
+            Node::Addr { base: b, .. } => *b == base && !is_element,
+            Node::Elem { base: b, .. } => *b == base && is_element,
+            _ => false,
+        });
+        self.size(one) <= MAX_ALTERNATIVE && older.take(most).count() == most
+    }
+
     /// One of these values, none of which is a choice.
     pub(crate) fn any_of(&mut self, mut flat: Vec<Term>) -> Term {
         let large = |t: Term| self.has_addr(t) && self.size(t) > MAX_ALTERNATIVE;
         for t in flat.extract_if(.., |t| large(*t)).collect::<Vec<Term>>() {
             self.collect_addresses(t, &mut flat);
         }
-        flat.sort_unstable();
+        // Most come from lists that are in order: a stable sort finds that.
+        flat.sort();
         flat.dedup();
         // What exists was short enough when it was made.
         if let Some(known) = self.known_list(&flat, Kind::Any, hash_of_list(&flat, Kind::Any)) {
@@ -380,27 +439,33 @@ impl Terms {
 
     /// Keeps one of several pointers to unknown elements of the same array, a few of those into
     /// the same object, and a few values that are no addresses: nobody asks which one it is.
-    fn drop_similar(&self, items: &mut Vec<Term>) {
+    fn drop_similar(&mut self, items: &mut Vec<Term>) {
         let elements = items.iter().filter(|t| matches!(self.node(**t), Node::Elem { .. })).count();
         if items.len() <= MAX_PLACES && elements < 2 {
             return;
         }
-        let mut arrays = FxHashSet::default();
-        let mut places: FxHashMap<Base, usize> =
-            FxHashMap::with_capacity_and_hasher(items.len(), FxBuildHasher);
+        let mut met = std::mem::take(&mut self.met);
+        met.resize(self.bases.len(), Met::default());
         let mut plain = 0;
         items.retain(|&t| match self.node(t) {
-            Node::Elem { base, .. } => arrays.insert(*base),
+            Node::Elem { base, .. } => !std::mem::replace(&mut met[base.0 as usize].as_array, true),
             Node::Addr { base, .. } => {
-                let count = places.entry(*base).or_default();
-                *count += 1;
-                *count <= MAX_PLACES
+                let places = &mut met[base.0 as usize].places;
+                *places += u8::from(usize::from(*places) <= MAX_PLACES);
+                usize::from(*places) <= MAX_PLACES
             }
             _ => {
                 plain += 1;
                 plain <= MAX_PLAIN_ALTERNATIVES || self.has_addr(t)
             }
         });
+        // All that were met are among those that are left.
+        for t in items {
+            if let Node::Elem { base, .. } | Node::Addr { base, .. } = self.node(*t) {
+                met[base.0 as usize] = Met::default();
+            }
+        }
+        self.met = met;
     }
 
     /// The constant's value, zero-extended.
@@ -422,25 +487,25 @@ impl Terms {
 
     pub(crate) fn intern(&mut self, node: Node) -> Term {
         let hash = hash_of(&node);
-        let known = self.index.find(spread(hash), |&t| self.nodes[t.0 as usize] == node);
-        if let Some(&t) = known {
-            return t;
+        let is_it = |e: &Entry| e.hash == hash && self.nodes[e.term.0 as usize] == node;
+        match self.index.find(spread(hash), is_it) {
+            Some(known) => known.term,
+            None => self.add(node, hash),
         }
-        self.add(node, hash)
     }
 
     /// The node of this kind with exactly these operands, if it exists.
     pub(crate) fn known_list(&self, list: &[Term], kind: Kind, hash: u32) -> Option<Term> {
-        let known = self.index.find(spread(hash), |&t| {
+        let has_operands = |t: Term| {
             operands(&self.nodes[t.0 as usize]).is_some_and(|(k, items)| k == kind && items == list)
-        });
-        known.copied()
+        };
+        let known = self.index.find(spread(hash), |e| e.hash == hash && has_operands(e.term));
+        known.map(|e| e.term)
     }
 
     /// A node that is not there yet.
     pub(crate) fn add(&mut self, node: Node, hash: u32) -> Term {
         let mut meta = self.meta_of(&node);
-        meta.hash = hash;
         let t = Term(self.nodes.len() as u32);
         if let Node::Not(x) = node {
             meta.negation = x;
@@ -448,8 +513,7 @@ impl Terms {
         }
         self.nodes.push(node);
         self.meta.push(meta);
-        let hash_of_term = |t: &Term| spread(self.meta[t.0 as usize].hash);
-        self.index.insert_unique(spread(hash), t, hash_of_term);
+        self.index.insert_unique(spread(hash), Entry { hash, term: t }, |e| spread(e.hash));
         t
     }
 
@@ -467,7 +531,7 @@ impl Terms {
         };
         let (bits, has_addr) = (self.bits_of(node), self.holds_address(node));
         let (mentions, marks) = self.mentions_of(node);
-        Meta { bits, size, width, has_addr, mentions, marks, negation: NONE, hash: 0 }
+        Meta { bits, size, width, has_addr, mentions, marks, negation: NONE }
     }
 
     fn mentions_of(&self, node: &Node) -> (u64, Marks) {

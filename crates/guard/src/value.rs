@@ -15,6 +15,9 @@ const PUSH_LIMIT: u32 = 40;
 /// Pointer choices wider than this are put in order: one condition for each alternative.
 const CHOICE_LIMIT: u32 = 24;
 
+/// So many alternatives have room before a list of them grows.
+const MAX_ROOM: u32 = 32;
+
 /// Ranges of larger terms are not worked out.
 const MAX_RANGED: u32 = 16;
 
@@ -58,7 +61,7 @@ impl Terms {
 
     /// The values that a choice is between, each once.
     pub fn alternatives(&self, t: Term) -> Vec<Term> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(self.width(t).min(MAX_ROOM) as usize);
         self.collect_alternatives(t, &mut found);
         let mut seen = Seen::default();
         found.retain(|&t| seen.insert(t));

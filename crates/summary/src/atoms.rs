@@ -73,13 +73,15 @@ impl Exec<'_> {
                 self.terms.not(inner)
             }
             Node::And(items) => {
-                let all = self.all_with_atoms(&items, wanted, at_stake, known, decide);
-                if all[..] == items[..] { t } else { self.terms.and(all) }
+                match self.all_with_atoms(&items, wanted, at_stake, known, decide) {
+                    Some(all) => self.terms.and(all),
+                    None => t,
+                }
             }
-            Node::Or(items) => {
-                let all = self.all_with_atoms(&items, wanted, at_stake, known, decide);
-                if all[..] == items[..] { t } else { self.terms.or(all) }
-            }
+            Node::Or(items) => match self.all_with_atoms(&items, wanted, at_stake, known, decide) {
+                Some(all) => self.terms.or(all),
+                None => t,
+            },
             Node::Bool(_) => t,
             _ => decide(self, t, wanted).map_or(t, Terms::bool),
         };
@@ -87,6 +89,7 @@ impl Exec<'_> {
         new
     }
 
+    /// The items with their atoms decided; none when that changes nothing.
     fn all_with_atoms(
         &mut self,
         items: &[Term],
@@ -94,7 +97,18 @@ impl Exec<'_> {
         at_stake: Marks,
         known: &mut Decided,
         decide: &impl Fn(&Self, Term, bool) -> Option<bool>,
-    ) -> Vec<Term> {
-        items.iter().map(|&i| self.with_atoms(i, wanted, at_stake, known, decide)).collect()
+    ) -> Option<Vec<Term>> {
+        let mut all = Vec::new();
+        for (i, &item) in items.iter().enumerate() {
+            let new = self.with_atoms(item, wanted, at_stake, known, decide);
+            if new != item && all.is_empty() {
+                all.reserve_exact(items.len());
+                all.extend_from_slice(&items[..i]);
+            }
+            if new != item || !all.is_empty() {
+                all.push(new);
+            }
+        }
+        (!all.is_empty()).then_some(all)
     }
 }

@@ -112,6 +112,8 @@ impl Exec<'_> {
         followed: &FxHashSet<ObjectId>,
     ) {
         let present = bases_with_cells(state);
+        // What is held in several places escapes once.
+        let mut escaped: FxHashSet<(Term, Term)> = FxHashSet::default();
         for i in 0..self.objects.len() {
             let base = self.objects[i].base;
             if followed.contains(&ObjectId(i as u32)) || present.binary_search(&base).is_err() {
@@ -121,7 +123,8 @@ impl Exec<'_> {
             let kept = self.terms.not(freed);
             let held: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
             for value in held {
-                if self.terms.has_addr(value) || self.is_callers(value) {
+                let matters = self.terms.has_addr(value) || self.is_callers(value);
+                if matters && escaped.insert((value, kept)) {
                     self.escape_if(state, value, kept);
                 }
             }

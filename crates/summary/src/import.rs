@@ -6,7 +6,7 @@
 
 use crate::call::Call;
 use crate::exec::Exec;
-use crate::memory::Leaves;
+use crate::memory::{Escaped, Leaves};
 use crate::state::State;
 use crate::summary::{Effect, Expr, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, Object, Place, Site, Slot, What};
@@ -78,8 +78,9 @@ impl Exec<'_> {
         self.releases_untold |= summary.releases_untold;
         self.escape_before_forgotten(call, &import, recursive, state);
         self.forget_errno(state);
+        let mut escaped = Escaped::default();
         for effect in &summary.effects {
-            self.import_effect(call, effect, &import, recursive, state);
+            self.import_effect(call, effect, &import, recursive, state, &mut escaped);
         }
         self.import_stars(call, &import, state);
         let value = summary.value.map(|r| import.values[r.0 as usize]);
@@ -105,7 +106,8 @@ impl Exec<'_> {
             effects.iter().filter(|e| e.slot == Slot::Epoch).map(|e| e.root).collect();
         for effect in effects.iter().filter(|e| e.slot == Slot::Escaped) {
             if forgotten.contains(&effect.root) && !matches!(effect.root, Root::Object(_)) {
-                self.import_effect(call, effect, import, recursive, state);
+                let escaped = &mut Escaped::default();
+                self.import_effect(call, effect, import, recursive, state, escaped);
             }
         }
     }
@@ -330,6 +332,7 @@ impl Exec<'_> {
         }
     }
 
+    /// Contents that move come first in a summary, so nothing new is there yet that what `escaped` could lead to.
     fn import_effect(
         &mut self,
         call: &Call<'_>,
@@ -337,6 +340,7 @@ impl Exec<'_> {
         import: &Import<'_>,
         recursive: bool,
         state: &mut State,
+        escaped: &mut Escaped,
     ) {
         let value = import.values[effect.value.0 as usize];
         let Some(pointer) = self.import_root(effect.root, import) else { return };
@@ -360,7 +364,7 @@ impl Exec<'_> {
             (Slot::Epoch, Root::Object(i)) => {
                 state.mem.insert((import.objects[i as usize], Slot::Epoch), value);
                 for original in self.copied_from(value) {
-                    self.move_contents(state, pointer, original, at);
+                    self.move_contents(state, pointer, original, at, escaped);
                 }
             }
             (Slot::Live | Slot::Freed | Slot::Escaped, Root::Object(i)) => {
@@ -390,7 +394,7 @@ impl Exec<'_> {
                     self.forget_contents(state, pointer, length, "", call.loc);
                 }
                 for original in originals {
-                    self.move_contents(state, pointer, original, at);
+                    self.move_contents(state, pointer, original, at, escaped);
                 }
             }
             (Slot::Live | Slot::Star(_) | Slot::Last | Slot::Thrown, _) => {}

@@ -12,6 +12,10 @@ use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
 use leakproof_guard::{Base, Marks, Node, Seen, Sym, Term, Terms, for_each_child};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
+
+/// The objects that others refer to, or are referred to by.
+type Neighbours = FxHashMap<ObjectId, Vec<ObjectId>>;
 
 /// An object that may leak at an exit.
 #[derive(Clone, Copy, Debug)]
@@ -437,15 +441,20 @@ impl Exec<'_> {
         let values = self.exits[exit].value.iter().chain(going_on);
         work.extend(values.map(|&v| (v, Terms::TRUE)));
         let mut held: FxHashMap<Base, (Term, u32)> = FxHashMap::default();
+        // Values come again each time that their owner is found to be held on other paths, too.
+        let mut led_to: FxHashMap<Term, Vec<(Base, Term)>> = FxHashMap::default();
         while let Some((t, cond)) = work.pop() {
-            // Most values lead nowhere: where each of them points to is not worked out.
-            if !self.all_bases(t).iter().any(|base| leads.contains(base)) {
+            // Most values lead nowhere: where each of them points to is not worked out. Nor is it where that is held anyway.
+            let is_held = |base: &Base| held.get(base).is_some_and(|(t, _)| *t == Terms::TRUE);
+            if !self.all_bases(t).iter().any(|base| leads.contains(base) && !is_held(base)) {
                 continue;
             }
-            for (base, when) in self.targets(state, t) {
-                if !leads.contains(&base) {
-                    continue;
-                }
+            let targets = led_to.entry(t).or_insert_with(|| {
+                let mut targets = self.targets(state, t);
+                targets.retain(|(base, _)| leads.contains(base));
+                targets
+            });
+            for &(base, when) in targets.iter() {
                 let when = self.terms.and2(cond, when);
                 let (old, updates) = held.get(&base).copied().unwrap_or((Terms::FALSE, 0));
                 let mut new = self.terms.or2(old, when);
@@ -552,15 +561,11 @@ impl Exec<'_> {
                 }
             }
         }
+        let circles = circles_of(&edges);
         let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
-        let mut next: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-        for &(owner, o, _) in &edges {
-            next.entry(owner).or_default().push(o);
-        }
-        let mut below: FxHashMap<ObjectId, FxHashSet<ObjectId>> = FxHashMap::default();
         for &(owner, o, cond) in &edges {
             // In a cycle the oldest object is the one that is reported.
-            if o < owner && below.entry(o).or_insert_with(|| reached(&next, o)).contains(&owner) {
+            if o < owner && circles[&o] == circles[&owner] {
                 continue;
             }
             let old = owned.get(&o).copied().unwrap_or(Terms::FALSE);
@@ -585,14 +590,45 @@ impl Exec<'_> {
     }
 }
 
-/// The objects that one leads to, itself included.
-fn reached(next: &FxHashMap<ObjectId, Vec<ObjectId>>, from: ObjectId) -> FxHashSet<ObjectId> {
-    let mut seen = FxHashSet::default();
-    let mut work = vec![from];
-    while let Some(o) = work.pop() {
-        if seen.insert(o) {
-            work.extend(next.get(&o).into_iter().flatten());
+/// Each object in some references with a number: those that lead to each other have the same.
+fn circles_of(references: &[(ObjectId, ObjectId, Term)]) -> FxHashMap<ObjectId, usize> {
+    let (mut ahead, mut back) = (Neighbours::default(), Neighbours::default());
+    for &(from, to, _) in references {
+        ahead.entry(from).or_default().push(to);
+        back.entry(to).or_default().push(from);
+    }
+    let mut done = FxHashSet::default();
+    let mut order: Vec<ObjectId> = Vec::new();
+    for &(root, _, _) in references {
+        // Each object with the number of its references that were followed.
+        let mut open: Vec<(ObjectId, usize)> = Vec::new();
+        if done.insert(root) {
+            open.push((root, 0));
+        }
+        while let Some((o, next)) = open.last_mut() {
+            match ahead.get(o).and_then(|list| list.get(*next)) {
+                Some(&to) => {
+                    *next += 1;
+                    if done.insert(to) {
+                        open.push((to, 0));
+                    }
+                }
+                None => {
+                    order.push(*o);
+                    open.pop();
+                }
+            }
         }
     }
-    seen
+    let mut circles: FxHashMap<ObjectId, usize> = FxHashMap::default();
+    for (number, root) in order.into_iter().rev().enumerate() {
+        let mut work = vec![root];
+        while let Some(o) = work.pop() {
+            if let Entry::Vacant(new) = circles.entry(o) {
+                new.insert(number);
+                work.extend(back.get(&o).into_iter().flatten());
+            }
+        }
+    }
+    circles
 }

@@ -9,6 +9,7 @@ mod copy;
 mod last;
 mod release;
 
+pub(crate) use copy::Escaped;
 pub(crate) use release::MAX_ESCAPE_DEPTH;
 
 use crate::elements::Elements;

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::errno;
 use crate::exec::{Exec, Resized};
-use crate::memory::Leaves;
+use crate::memory::{Escaped, Leaves};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Site, Slot, SymKind, What};
 use leakproof_guard::{Area, Node, SymInfo, Term, Terms, signed_limits};
@@ -281,7 +281,7 @@ impl Exec<'_> {
             Effect::MoveContents { from } => {
                 let old = self.held_at(call, from, returned, fixed, state);
                 if let (Some(&old), Some(new)) = (old.first(), returned) {
-                    self.move_contents(state, new, old, at);
+                    self.move_contents(state, new, old, at, &mut Escaped::default());
                 }
             }
             Effect::Call { callee, args } => self.call_back(call, *callee, args, state),

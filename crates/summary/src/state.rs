@@ -226,11 +226,19 @@ impl PathConditions {
         if let Some(&known) = self.simplified.get(&(pc, t)) {
             return known;
         }
-        let decided = parts.iter().map(|&p| self.simplify_within(terms, pc, p, nesting - 1));
-        let decided: SmallVec<[Term; 16]> = decided.collect();
+        let mut decided: SmallVec<[Term; 16]> = SmallVec::new();
+        for (i, &part) in parts.iter().enumerate() {
+            let new = self.simplify_within(terms, pc, part, nesting - 1);
+            if new != part && decided.is_empty() {
+                decided.extend_from_slice(&parts[..i]);
+            }
+            if new != part || !decided.is_empty() {
+                decided.push(new);
+            }
+        }
         let whole = match conj {
             // A constructor would only find it again.
-            _ if *decided == *parts => t,
+            _ if decided.is_empty() => t,
             true => terms.and(decided),
             false => terms.or(decided),
         };

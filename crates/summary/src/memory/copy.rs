@@ -9,17 +9,32 @@ use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind, What};
 use leakproof_guard::{Area, Base, Node, Term, Terms};
 use leakproof_ir::{Module, SourceType, TypeId};
+use rustc_hash::FxHashSet;
 
 /// `memcpy` of at most this many bytes copies cell by cell.
 const MAX_COPY: i64 = 512;
 const POINTER_SIZE: u32 = 8;
 
+/// Values that escaped as they are: they need not again, as long as nothing is made that they may lead to.
+pub(crate) type Escaped = FxHashSet<Term>;
+
 impl Exec<'_> {
     /// memcpy: contents of `src` to `dst`, `len` bytes when known.
     pub fn copy(&mut self, state: &mut State, dst: Term, src: Term, len: Option<i64>, at: Place) {
+        self.copy_after(state, (dst, src, len), at, &mut Escaped::default());
+    }
+
+    /// The same, after some values escaped.
+    fn copy_after(
+        &mut self,
+        state: &mut State,
+        (dst, src, len): (Term, Term, Option<i64>),
+        at: Place,
+        escaped: &mut Escaped,
+    ) {
         let (Some(to), Some(from)) = (self.leaves(state, dst), self.leaves(state, src)) else {
             for base in self.all_bases(src) {
-                self.escape_contents_of(state, base);
+                self.escape_contents_of(state, base, escaped);
             }
             return;
         };
@@ -30,18 +45,18 @@ impl Exec<'_> {
             let (dst_base, dst_off) = match (target.target, target.any) {
                 (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
                 (Leaves::Cell(base, Slot::Every(elements)), _) => {
-                    self.copy_to_element(state, (base, elements), &from, len, at);
+                    self.copy_to_element(state, (base, elements), &from, len, at, escaped);
                     continue;
                 }
                 _ => {
-                    self.escape_contents(state, &from, len);
+                    self.escape_contents(state, &from, len, escaped);
                     continue;
                 }
             };
             for source in &from {
                 let cond = self.terms.and2(target.cond, source.cond);
                 if let Leaves::Cell(base, Slot::Every { .. }) = source.target {
-                    self.escape_contents_of(state, base);
+                    self.escape_contents_of(state, base, escaped);
                 }
                 if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
                     let cells = self.cells_to_copy(state, src_base, src_off, len);
@@ -114,10 +129,11 @@ impl Exec<'_> {
         from: &[Leaf],
         len: Option<i64>,
         at: Place,
+        escaped: &mut Escaped,
     ) {
         for source in from {
             let Leaves::Cell(src, Slot::At(start)) = source.target else {
-                self.escape_contents(state, std::slice::from_ref(source), len);
+                self.escape_contents(state, std::slice::from_ref(source), len, escaped);
                 continue;
             };
             for (offset, value) in self.cells_to_copy(state, src, start, len) {
@@ -184,21 +200,40 @@ impl Exec<'_> {
         cells
     }
 
-    fn escape_contents(&mut self, state: &mut State, leaves: &[Leaf], len: Option<i64>) {
+    fn escape_contents(
+        &mut self,
+        state: &mut State,
+        leaves: &[Leaf],
+        len: Option<i64>,
+        escaped: &mut Escaped,
+    ) {
         for leaf in leaves {
             if let Leaves::Cell(base, slot) = leaf.target {
-                self.escape_contents_of(state, base);
+                self.escape_contents_of(state, base, escaped);
                 if let Slot::At(start) = slot {
                     let copied = self.cells_to_copy(state, base, start, len);
-                    copied.into_iter().for_each(|(_, t)| self.escape(state, t));
+                    self.escape_all(state, copied.into_iter().map(|(_, t)| t), escaped);
                 }
             }
         }
     }
 
-    fn escape_contents_of(&mut self, state: &mut State, base: Base) {
+    fn escape_contents_of(&mut self, state: &mut State, base: Base, escaped: &mut Escaped) {
         let values: Vec<Term> = state.contents_of(base).map(|(_, t)| t).collect();
-        values.into_iter().for_each(|t| self.escape(state, t));
+        self.escape_all(state, values.into_iter(), escaped);
+    }
+
+    fn escape_all(
+        &mut self,
+        state: &mut State,
+        values: impl Iterator<Item = Term>,
+        escaped: &mut Escaped,
+    ) {
+        for t in values {
+            if escaped.insert(t) {
+                self.escape(state, t);
+            }
+        }
     }
 
     /// memset: zero is remembered, anything else is only known to hold no pointer.
@@ -230,11 +265,18 @@ impl Exec<'_> {
 
     /// The whole object at `src` moves to the object at `dst` (realloc). Where it is not known
     /// which object that was, its contents are kept by somebody, and that is all.
-    pub fn move_contents(&mut self, state: &mut State, dst: Term, src: Term, at: Place) {
-        self.copy(state, dst, src, None, at);
+    pub fn move_contents(
+        &mut self,
+        state: &mut State,
+        dst: Term,
+        src: Term,
+        at: Place,
+        escaped: &mut Escaped,
+    ) {
+        self.copy_after(state, (dst, src, None), at, escaped);
         let from = self.leaves(state, src).unwrap_or_default();
         if from.iter().any(|leaf| leaf.any) {
-            self.escape_contents(state, &from, None);
+            self.escape_contents(state, &from, None, escaped);
         }
     }
 }
