@@ -86,6 +86,8 @@ pub struct Holder {
     /// As the source spells it.
     pub text: String,
     pub placements: Vec<Placement>,
+    /// The place nearest to the leak, among the places.
+    pub at_leak: usize,
     pub ways: Vec<Way>,
     /// How its variable could start as null.
     pub start: Option<Start>,
@@ -146,6 +148,7 @@ impl Holder {
         Holder {
             text,
             placements,
+            at_leak: 0,
             ways,
             start,
             only_filled: false,
@@ -261,7 +264,7 @@ impl Plan {
             // function for the struct around it that passes it over does so everywhere.
             Feedback::Problems(problems)
                 if (attempt.holder > 0 || self.is_whole(attempt))
-                    && attempt.placement == 0
+                    && self.is_at_leak(attempt)
                     && is_idle(problems) =>
             {
                 return self.next_way(attempt).or_else(|| self.next_holder(attempt));
@@ -306,6 +309,10 @@ impl Plan {
             next.filter(|a| self.placement(a).is_some()).or_else(|| self.next_holder(attempt))
         };
         better.or_else(elsewhere)
+    }
+
+    fn is_at_leak(&self, attempt: &Attempt) -> bool {
+        self.holder(attempt).is_some_and(|h| h.at_leak == attempt.placement)
     }
 
     fn is_whole(&self, attempt: &Attempt) -> bool {

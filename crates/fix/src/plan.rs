@@ -62,7 +62,7 @@ struct Scene<'s, 'p> {
 impl Scene<'_, '_> {
     fn holders(&self) -> Vec<Holder> {
         let mut list: Vec<Holder> = self.destructor().into_iter().collect();
-        let texts = holder::spell(self.view, self.finding, self.sources);
+        let texts = self.spelled();
         for text in texts.clone() {
             let Some(finder) = Finder::new(self.view, self.finding, &text) else { continue };
             let takers = self.workshop.keepers().takers(self.finding, &text);
@@ -83,6 +83,23 @@ impl Scene<'_, '_> {
         if let Some((text, placements)) = nameless.and_then(|f| f.nameless(made.as_deref())) {
             let ways = self.knowledge.ways(self.finding, &text, None);
             list.push(self.holder(text, placements, ways));
+        }
+        list
+    }
+
+    /// The references to the object that the source may spell, each once. What a callee calls `*out` may be
+    /// `out` here.
+    fn spelled(&self) -> Vec<String> {
+        let mut list = Vec::new();
+        for text in holder::spell(self.view, self.finding, self.sources) {
+            let inner = text.strip_prefix('*').filter(|_| {
+                let ty = self.workshop.type_of(self.finding, &text);
+                matches!(ty, Some(Referred::Whole(_) | Referred::Number))
+            });
+            let text = inner.map_or(text.clone(), str::to_owned);
+            if !list.contains(&text) {
+                list.push(text);
+            }
         }
         list
     }
@@ -126,13 +143,15 @@ impl Scene<'_, '_> {
         // at later: such places come last.
         let disturbs =
             |p: &Placement| self.disturbed(p, &ways).into_iter().next().flatten().is_some();
+        let natural = placements.first().cloned();
         placements.sort_by_cached_key(|p| (self.is_configured(&text, p), disturbs(p)));
+        let at_leak = placements.iter().position(|p| natural.as_ref() == Some(p)).unwrap_or(0);
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
         let disturbed = placements.iter().map(|p| self.disturbed(p, &ways)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { reserved, disturbed, only_filled, standing, ..holder }
+        Holder { at_leak, reserved, disturbed, only_filled, standing, ..holder }
     }
 
     /// A way as the code around spells it, then as it is.

@@ -355,7 +355,8 @@ impl<'s, 'p> Session<'s, 'p> {
             let problems = self.problems(i, &owners, examination);
             let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
-            let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
+            let same = |k: &Key| k.same_object(&key) && k.leak == key.leak;
+            let gone = !found.iter().any(|(k, f)| same(k) && !self.is_beside(&[i], k, f));
             if self.may_be_confused(i, tried, &problems) {
                 // It is tried once more, without the others of its function.
                 self.serial.insert(self.function_of(i));
@@ -399,9 +400,34 @@ impl<'s, 'p> Session<'s, 'p> {
         let is_hidden = |(key, finding): &&(Key, &Finding)| {
             let known = self.known.iter().any(|k| k.is_told_by(key));
             let there = tried.iter().any(|&i| self.function_of(i) == key.function);
-            !known && there && finding.kind == Kind::Forgotten
+            let uncovered = !known && finding.kind == Kind::Forgotten;
+            there && (uncovered || self.is_beside(tried, key, finding))
         };
         found.iter().filter(is_hidden).cloned().collect()
+    }
+
+    /// Whether a leak is of a part of an owner that also loses, at the same place, the part that an attempt
+    /// releases: that did not make it, two parts of one owner are one finding.
+    fn is_beside(&self, tried: &[usize], key: &Key, leak: &Finding) -> bool {
+        let is_told = |case: &Case| {
+            let told = &case.plan.finding;
+            told.variable == leak.variable && Key::of(told).leak == key.leak
+        };
+        if self.cases.iter().any(is_told) {
+            return false;
+        }
+        tried.iter().filter(|&&i| self.function_of(i) == key.function).any(|&i| {
+            let case = &self.cases[i];
+            let Some(holder) = case.plan.holder(&case.attempt) else { return false };
+            let mended = &case.plan.finding;
+            let owner = format!("{}->", root_of(&mended.variable));
+            let part = mended.variable.strip_prefix(&owner).filter(|p| holder.text.ends_with(*p));
+            let other = leak.variable.strip_prefix(&owner);
+            let (Some(part), Some(other)) = (part, other) else { return false };
+            let inside = other.strip_prefix(part);
+            let apart = !inside.is_some_and(|o| o.is_empty() || o.starts_with(['-', '.', '[']));
+            apart && Key::of(mended).leak == key.leak
+        })
     }
 
     /// What accepted fixes uncovered is to be mended next.
