@@ -4,7 +4,9 @@
 //! Invariant: what is accepted stays in every later round, but is judged again only at the end, when
 //! nothing is left but what is accepted.
 
-use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
+use crate::attempt::{
+    Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan, is_declared_later, with_inner,
+};
 use crate::files::Files;
 use crate::holder::{field_of_site, is_writable, root_of};
 use crate::op::{Op, conflict};
@@ -33,6 +35,10 @@ pub struct Case {
     pub tries: usize,
     /// What the most natural attempt met.
     pub first: Option<Feedback>,
+    /// What is tried when no function releases the object with its parts: the parts, one by one.
+    apart: Option<Attempt>,
+    /// It was already tried without the attempt in another function that seemed to release its object.
+    alone: bool,
     /// The best attempt that only lacks a proof, and what is missing.
     pub suggestion: Option<(Attempt, Vec<Problem>)>,
 }
@@ -52,12 +58,19 @@ impl Case {
             state: State::Open,
             tries: 0,
             first: None,
+            apart: None,
+            alone: false,
             suggestion: None,
         }
     }
 
     pub fn ops(&self, use_of: Use) -> Option<Vec<Op>> {
         self.plan.ops(&self.attempt, use_of)
+    }
+
+    /// Whether the releasing function is defined behind the function that leaks.
+    fn precedes_releaser(&self) -> bool {
+        self.plan.way(&self.attempt).is_some_and(|w| w.prototype.is_some())
     }
 
     fn is_resize(&self) -> bool {
@@ -67,7 +80,13 @@ impl Case {
 
     fn reject(&mut self, feedback: Feedback) {
         self.tries += 1;
+        if let Feedback::NewLeak(new) = &feedback
+            && self.attempt.inner.is_empty()
+        {
+            self.apart = self.apart.take().or_else(|| with_inner(&self.attempt, new));
+        }
         let next = self.plan.next(&self.attempt, &feedback);
+        let next = next.or_else(|| self.apart.take().filter(|a| *a != self.attempt));
         self.first.get_or_insert(feedback);
         match next.filter(|_| self.tries < MAX_ATTEMPTS) {
             Some(next) => self.attempt = next,
@@ -241,7 +260,8 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let mut chosen = Vec::new();
         let mut busy: BTreeSet<&str> = BTreeSet::new();
-        for (i, case) in self.cases.iter().enumerate() {
+        for i in self.order() {
+            let case = &self.cases[i];
             if case.state != State::Open || self.waiting.contains(&i) {
                 continue;
             }
@@ -262,6 +282,14 @@ impl<'s, 'p> Session<'s, 'p> {
             chosen.push(i);
         }
         chosen
+    }
+
+    /// Cases of functions whose attempts take turns come last, and of those the last leak first: a release behind
+    /// all ways serves those that were left earlier, too.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let takes_turns = |i: &usize| self.serial.contains(&self.cases[*i].plan.finding.function);
+        let (turns, free): (Vec<_>, Vec<_>) = (0..self.cases.len()).partition(takes_turns);
+        free.into_iter().chain(turns.into_iter().rev())
     }
 
     /// Half of what waits is tried next.
@@ -316,7 +344,8 @@ impl<'s, 'p> Session<'s, 'p> {
             let case = &self.cases[i];
             let here = rejected.files.contains(&case.plan.finding.leak.file);
             let way = case.plan.way(&case.attempt).map(|w| format!("'{}'", w.name));
-            let named = way.is_some_and(|name| rejected.message.contains(&name));
+            let named = way.is_some_and(|name| rejected.message.contains(&name))
+                && (case.precedes_releaser() || !is_declared_later(&rejected.message));
             rejected.owner.map_or(here && named, |owner| owner == i)
         };
         let about: Vec<usize> = tried.iter().copied().filter(is_about).collect();
@@ -362,6 +391,11 @@ impl<'s, 'p> Session<'s, 'p> {
                 self.serial.insert(self.function_of(i));
                 continue;
             }
+            if let Some(other) = self.released_by(i, tried, &owners, bench, &problems) {
+                self.cases[i].alone = true;
+                self.waiting.push(other);
+                continue;
+            }
             let case = &mut self.cases[i];
             match (gone, problems.is_empty()) {
                 (false, true) => case.reject(Feedback::NotGone),
@@ -388,6 +422,28 @@ impl<'s, 'p> Session<'s, 'p> {
         let beside =
             |&i: &usize| self.function_of(i) == function && !self.is_one_change(&[case, i]);
         twice && !self.serial.contains(&function) && tried.iter().any(beside)
+    }
+
+    /// The attempt in another function that may be what releases the object of an attempt again; each asks once.
+    fn released_by(
+        &self,
+        case: usize,
+        tried: &[usize],
+        owners: &[Vec<usize>],
+        bench: &Bench,
+        problems: &[Problem],
+    ) -> Option<usize> {
+        let twice = problems.iter().filter(|p| p.kind == ProblemKind::ReleasedElsewhere);
+        let places: BTreeSet<&str> = twice.map(|p| p.at.as_str()).collect();
+        let stretches = bench.places().into_iter().zip(owners);
+        let there =
+            stretches.filter(|(lines, _)| lines.iter().any(|l| places.contains(l.as_str())));
+        let mut others = there.flat_map(|(_, owners)| owners.iter().copied());
+        let function = self.function_of(case);
+        let is_other = |i: &usize| {
+            tried.contains(i) && self.function_of(*i) != function && !self.waiting.contains(i)
+        };
+        if self.cases[case].alone { None } else { others.find(is_other) }
     }
 
     /// A leaked owner hides what it holds. What a local still refers to when the function ends was

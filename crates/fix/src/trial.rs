@@ -384,6 +384,12 @@ impl Bench {
         self.judged().map(|p| p.owners).collect()
     }
 
+    /// The lines of each watch, as problems name them.
+    pub fn places(&self) -> Vec<Vec<String>> {
+        let lines = |w: &Watch| (w.start.0..=w.end.0).map(|n| format!("{}:{n}", w.file)).collect();
+        self.judged().map(|p| lines(&p.watch)).collect()
+    }
+
     fn judged(&self) -> impl Iterator<Item = Stretch> + '_ {
         let wanted = |p: &Stretch| p.owners.iter().any(|o| self.judged.contains(o));
         self.parts().filter(move |p| p.releases && wanted(p))
@@ -467,6 +473,7 @@ pub struct Key {
     /// The reference, when the object was made elsewhere: the allocation is one of several that
     /// may be there, and which one is named may change.
     given: Option<String>,
+    variable: String,
 }
 
 impl Key {
@@ -483,6 +490,7 @@ impl Key {
             alloc: back(&alloc.file, alloc.line, alloc.column),
             site: (last.file.clone(), line, column),
             leak: back(&leak.file, leak.line, leak.column),
+            variable: finding.variable.clone(),
             given: (alloc.function != finding.function).then(|| finding.variable.clone()),
         }
     }
@@ -490,7 +498,11 @@ impl Key {
     /// Whether a finding says nothing that is not known by this one.
     pub fn is_told_by(&self, other: &Key) -> bool {
         let same_place = (&self.function, self.leak) == (&other.function, other.leak);
-        self.same_object(other) || (self.given.is_some() && self.given == other.given && same_place)
+        let same_given = self.given.is_some() && self.given == other.given;
+        // The call that made it may have been rewritten deeper down.
+        let same_variable = !self.variable.is_empty()
+            && (&self.variable, self.alloc) == (&other.variable, other.alloc);
+        self.same_object(other) || (same_place && (same_given || same_variable))
     }
 
     /// The same object, wherever it leaks.
