@@ -490,6 +490,12 @@ impl Judge<'_, '_> {
     fn after(&mut self, watch: &Watch, case: Case<'_>) {
         let audit = self.audit;
         let release = case.release;
+        if !self.is_said(ProblemKind::UsedAfter)
+            && let Some(at) = self.exec.untaken_exit(audit, release.inst)
+        {
+            let note = "it may be used behind the loop, and what ends that is not known";
+            self.say(ProblemKind::UsedAfter, at, note);
+        }
         for (n, touch) in audit.touches.iter().enumerate().filter(|(_, t)| t.seq > release.seq) {
             if touch.inst != release.inst && !self.is_watched(watch, touch.inst) {
                 self.meets(case, n, ProblemKind::UsedAfter, "it may be used");
