@@ -272,8 +272,7 @@ impl Plan {
             // A reference that was only guessed would hold the object at the leak, if it did at all; and a
             // function for the struct around it that passes it over does so everywhere.
             Feedback::Problems(problems)
-                if (attempt.holder > 0 || self.is_whole(attempt))
-                    && self.is_at_leak(attempt)
+                if (self.is_whole(attempt) || (attempt.holder > 0 && self.is_at_leak(attempt)))
                     && is_idle(problems) =>
             {
                 return self.next_way(attempt).or_else(|| self.next_holder(attempt));

@@ -106,9 +106,12 @@ impl Exec<'_> {
     }
 
     pub(crate) fn log_way(&mut self, from: BlockId, to: BlockId) {
-        if self.audit.is_some() {
-            let seq = self.tick();
-            self.audit.iter_mut().for_each(|a| drop(a.ways.insert((from, to), seq)));
+        if self.audit.is_none() {
+            return;
+        }
+        let seq = self.tick();
+        if let Some(audit) = &mut self.audit {
+            audit.ways.insert((from, to), seq);
         }
     }
 
