@@ -15,6 +15,7 @@ use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Use, Workshop};
 use leakproof_detect::{Examination, Problem, ProblemKind};
 use leakproof_findings::{Finding, Kind, Sources};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
@@ -284,12 +285,13 @@ impl<'s, 'p> Session<'s, 'p> {
         chosen
     }
 
-    /// Cases of functions whose attempts take turns come last, and of those the last leak first: a release behind
-    /// all ways serves those that were left earlier, too.
+    /// Cases of functions whose attempts take turns come last, and of those the least tried, the last leak first: a
+    /// release behind all ways serves those that were left earlier, too.
     fn order(&self) -> impl Iterator<Item = usize> {
         let takes_turns = |i: &usize| self.serial.contains(&self.cases[*i].plan.finding.function);
-        let (turns, free): (Vec<_>, Vec<_>) = (0..self.cases.len()).partition(takes_turns);
-        free.into_iter().chain(turns.into_iter().rev())
+        let (mut turns, free): (Vec<_>, Vec<_>) = (0..self.cases.len()).partition(takes_turns);
+        turns.sort_by_key(|&i| (self.cases[i].tries, Reverse(i)));
+        free.into_iter().chain(turns)
     }
 
     /// Half of what waits is tried next.
@@ -380,13 +382,14 @@ impl<'s, 'p> Session<'s, 'p> {
         if !narrowed {
             self.go_on_with_waiting();
         }
+        let alone = self.serial.clone();
         for i in tried.iter().copied().filter(|i| !blamed.contains(i)) {
             let problems = self.problems(i, &owners, examination);
             let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
             let same = |k: &Key| k.same_object(&key) && k.leak == key.leak;
             let gone = !found.iter().any(|(k, f)| same(k) && !self.is_beside(&[i], k, f));
-            if self.may_be_confused(i, tried, &problems) {
+            if !alone.contains(&self.function_of(i)) && self.may_be_confused(i, tried, &problems) {
                 // It is tried once more, without the others of its function.
                 self.serial.insert(self.function_of(i));
                 continue;
@@ -421,7 +424,7 @@ impl<'s, 'p> Session<'s, 'p> {
         let twice = problems.iter().any(|p| p.kind == ProblemKind::ReleasedElsewhere);
         let beside =
             |&i: &usize| self.function_of(i) == function && !self.is_one_change(&[case, i]);
-        twice && !self.serial.contains(&function) && tried.iter().any(beside)
+        twice && tried.iter().any(beside)
     }
 
     /// The attempt in another function that may be what releases the object of an attempt again; each asks once.
