@@ -30,6 +30,9 @@ use std::collections::BTreeSet;
 const MAX_QUESTIONS: u32 = 600;
 const ENOUGH_QUESTIONS: u32 = 60;
 
+/// What a released pointer may refer to: more, and nothing is known.
+const MAX_ALTERNATIVES: usize = 400;
+
 /// A stretch of source text in which releases are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
@@ -351,7 +354,8 @@ impl Judge<'_, '_> {
     fn release(&mut self, watch: &Watch, release: &Release) -> bool {
         let path = self.exec.pcs.formula(&mut self.exec.terms, release.state.pc);
         let path = self.exec.terms.and2(path, release.cond);
-        let Some(leaves) = self.exec.leaves(&release.state, release.pointer) else {
+        let leaves = self.exec.leaves_up_to(&release.state, release.pointer, MAX_ALTERNATIVES);
+        let Some(leaves) = leaves else {
             self.say(ProblemKind::Undecided, release.at, "too many things it may point to");
             return true;
         };
@@ -486,6 +490,12 @@ impl Judge<'_, '_> {
     fn after(&mut self, watch: &Watch, case: Case<'_>) {
         let audit = self.audit;
         let release = case.release;
+        if !self.is_said(ProblemKind::UsedAfter)
+            && let Some(at) = self.exec.untaken_exit(audit, release.inst)
+        {
+            let note = "it may be used behind the loop, and what ends that is not known";
+            self.say(ProblemKind::UsedAfter, at, note);
+        }
         for (n, touch) in audit.touches.iter().enumerate().filter(|(_, t)| t.seq > release.seq) {
             if touch.inst != release.inst && !self.is_watched(watch, touch.inst) {
                 self.meets(case, n, ProblemKind::UsedAfter, "it may be used");
@@ -571,7 +581,7 @@ impl Judge<'_, '_> {
 
     /// Null is possible, and no other access on the path would fail on it.
     fn may_be_null(&mut self, watch: &Watch, touch: &Touch, path: Term, pointer: Term) -> bool {
-        let null = self.exec.terms.is_null(pointer);
+        let null = self.through_null(touch, pointer);
         let mut through_null = self.exec.terms.and2(path, null);
         if !self.possible(through_null) {
             return false;
@@ -590,6 +600,24 @@ impl Judge<'_, '_> {
             }
         }
         self.possible(through_null)
+    }
+
+    /// When the pointer of an access is null, or refers to a member of a struct that is not there.
+    fn through_null(&mut self, touch: &Touch, pointer: Term) -> Term {
+        let itself = self.exec.terms.is_null(pointer);
+        let Some(leaves) = self.exec.leaves(&touch.state, pointer) else { return itself };
+        let owners = leaves.into_iter().map(|leaf| match leaf.target {
+            Leaves::Cell(base, _) => match self.exec.terms.as_pointee(base) {
+                Some(owner) => {
+                    let null = self.exec.terms.is_null(owner);
+                    self.exec.terms.and2(leaf.cond, null)
+                }
+                None => Terms::FALSE,
+            },
+            Leaves::Int => leaf.cond,
+        });
+        let owners: Vec<Term> = owners.chain([itself]).collect();
+        self.exec.terms.or(owners)
     }
 
     fn why_not_heap(&self, base: Base) -> (ProblemKind, String) {

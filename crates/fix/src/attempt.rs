@@ -86,6 +86,8 @@ pub struct Holder {
     /// As the source spells it.
     pub text: String,
     pub placements: Vec<Placement>,
+    /// The place nearest to the leak, among the places.
+    pub at_leak: usize,
     pub ways: Vec<Way>,
     /// How its variable could start as null.
     pub start: Option<Start>,
@@ -146,6 +148,7 @@ impl Holder {
         Holder {
             text,
             placements,
+            at_leak: 0,
             ways,
             start,
             only_filled: false,
@@ -225,7 +228,11 @@ impl Plan {
         let text = |name: &str| {
             let mut lines = attempt.inner.clone();
             if use_of == Use::Analysis && !way.accepts_null {
-                lines.push(format!("(void)*(volatile char *)({name});"));
+                lines.push(look(name));
+            }
+            let owner = way.argument(name, false);
+            if use_of == Use::Analysis && way.needs_owner && !owner.starts_with('&') {
+                lines.push(look(&owner));
             }
             lines.push(way.statement(name, attempt.cast, self.space));
             let guard = attempt.renamed(&holder.text, name).condition();
@@ -255,13 +262,17 @@ impl Plan {
             // No other place would make a difference, but another function may release less.
             Feedback::Problems(problems) if problems.iter().any(is_final) => {
                 // The library's own would leave the object's parts behind.
-                return self.next_way(attempt).filter(|a| self.way(a).is_some_and(|w| !w.basic));
+                let next = self.next_way(attempt);
+                let next = next.filter(|a| self.way(a).is_some_and(|w| !w.basic));
+                // It may be another part of the owner: the part that leaks has a release of its own.
+                let instead = matches!(self.placement(attempt), Some(Placement::Replace { .. }));
+                let part = instead.then(|| self.next_holder(attempt)).flatten();
+                return next.or(part);
             }
             // A reference that was only guessed would hold the object at the leak, if it did at all; and a
             // function for the struct around it that passes it over does so everywhere.
             Feedback::Problems(problems)
-                if (attempt.holder > 0 || self.is_whole(attempt))
-                    && attempt.placement == 0
+                if (self.is_whole(attempt) || (attempt.holder > 0 && self.is_at_leak(attempt)))
                     && is_idle(problems) =>
             {
                 return self.next_way(attempt).or_else(|| self.next_holder(attempt));
@@ -306,6 +317,10 @@ impl Plan {
             next.filter(|a| self.placement(a).is_some()).or_else(|| self.next_holder(attempt))
         };
         better.or_else(elsewhere)
+    }
+
+    fn is_at_leak(&self, attempt: &Attempt) -> bool {
+        self.holder(attempt).is_some_and(|h| h.at_leak == attempt.placement)
     }
 
     fn is_whole(&self, attempt: &Attempt) -> bool {
@@ -383,6 +398,11 @@ impl Plan {
     }
 }
 
+/// A statement that looks through a pointer.
+fn look(pointer: &str) -> String {
+    format!("(void)*(volatile char *)({pointer});")
+}
+
 /// A condition about one reference, about another one.
 fn renamed(guard: &str, from: &str, to: &str) -> String {
     match guard.strip_prefix(from).filter(|rest| rest.starts_with(' ')) {
@@ -417,7 +437,7 @@ fn is_of_call(message: &str) -> bool {
 }
 
 /// Whether clang does not know the releasing function yet.
-fn is_declared_later(message: &str) -> bool {
+pub fn is_declared_later(message: &str) -> bool {
     ["follows non-static declaration", "undeclared function", "conflicting types for"]
         .iter()
         .any(|words| message.contains(words))
@@ -429,7 +449,7 @@ fn is_of_holder(problem: &Problem) -> bool {
 }
 
 /// What the object holds is released before it, with the first way to do so.
-fn with_inner(attempt: &Attempt, new: &NewLeak) -> Option<Attempt> {
+pub fn with_inner(attempt: &Attempt, new: &NewLeak) -> Option<Attempt> {
     let release = new.release.clone()?;
     let mut next = Attempt { way: 0, ..attempt.clone() };
     if next.inner.contains(&release) || next.inner.len() >= MAX_INNER {

@@ -7,6 +7,7 @@
 //! pointer and calls of known functions are harmless, and only where they cannot come after the
 //! release.
 
+use crate::shape::is_conditional;
 use crate::view::{View, is_identifier};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
@@ -32,10 +33,42 @@ pub struct Known<'k> {
 pub fn matters(view: &View, spot: Spot<'_>, name: &str, known: &Known<'_>) -> bool {
     let groups = view.find(spot.function, |n| n.kind().starts_with("preproc_if"));
     let outside = |g: &&Node<'_>| !g.byte_range().contains(&spot.offset);
+    let here = view.statement(spot.offset).map(|s| conditions(view, s.node)).unwrap_or_default();
+    // Compiled whenever the release is.
+    let beside = |n: Node<'_>| conditions(view, n).iter().all(|c| here.contains(c));
+    let beside = |n: Node<'_>| !here.is_empty() && !redefines(view, spot.function) && beside(n);
     groups.iter().filter(outside).any(|g| {
-        let mentions = view.find(*g, |n| is_identifier(n) && view.source(n) == name);
+        let mentions = view.find(*g, |n| is_identifier(n) && view.source(n) == name && !beside(n));
         !mentions.is_empty() && !is_over(view, spot, *g, &mentions, known)
     })
+}
+
+/// The conditions of the preprocessor under which a node is compiled, and whether each holds there.
+fn conditions(view: &View, node: Node<'_>) -> Vec<(String, bool)> {
+    let mut list = Vec::new();
+    let (mut child, mut around) = (node, node.parent());
+    while let Some(group) = around {
+        let asked = group.child_by_field_name("condition").or(group.child_by_field_name("name"));
+        if is_conditional(group)
+            && let Some(asked) = asked
+        {
+            let otherwise = group.child_by_field_name("alternative") == Some(child);
+            let negated = group.child(0).is_some_and(|word| view.source(word).ends_with("ndef"));
+            let word = if group.child_by_field_name("name").is_some() { "def " } else { "" };
+            list.push((format!("{word}{}", view.source(asked).trim()), otherwise == negated));
+        }
+        (child, around) = (group, group.parent());
+    }
+    list
+}
+
+/// Whether a macro may change its meaning within a function.
+fn redefines(view: &View, function: Node<'_>) -> bool {
+    let changes = |n: Node<'_>| {
+        matches!(n.kind(), "preproc_def" | "preproc_function_def")
+            || (n.kind() == "preproc_call" && view.source(n).contains("undef"))
+    };
+    !view.find(function, changes).is_empty()
 }
 
 /// Nothing in the group can happen to the object, or it happens before the release.
@@ -165,6 +198,23 @@ mod tests {
     fn code_that_is_compiled_with_the_release_was_analysed() {
         let body = "#if A\nchar *p = make();\nuse(p);\n/*here*/return 1;\n#else\nkeep(p);\n#endif";
         assert!(!matters_in(body));
+    }
+
+    #[test]
+    fn code_under_the_same_condition_was_analysed() {
+        let twice = |first: &str, second: &str| {
+            format!("char *p;\n{first}\nfill(&p);\n#endif\n{second}\n/*here*/return 1;\n#endif")
+        };
+        assert!(!matters_in(&twice("#ifdef A", "#ifdef A")));
+        assert!(!matters_in(&twice("#ifndef A\ng();\n#else", "#ifdef A")));
+        assert!(!matters_in(&twice("#if A > 1", "#if A > 1")));
+        assert!(matters_in(&twice("#ifdef A", "#ifndef A")));
+        assert!(matters_in(&twice("#ifdef A", "#ifdef A\ng();\n#else")));
+        assert!(matters_in(&twice("#ifdef A", "#if A")));
+        assert!(matters_in(&twice("#ifdef A", "#undef A\n#define A 1\n#ifdef A")));
+        let inner =
+            "#ifdef A\n#ifdef B\nfill(&p);\n#endif\n#endif\n#ifdef A\n/*here*/return 1;\n#endif";
+        assert!(matters_in(inner));
     }
 
     #[test]

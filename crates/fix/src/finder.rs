@@ -304,7 +304,7 @@ impl<'v> Finder<'v> {
         if !pure.is_empty() {
             return None;
         }
-        let simple = size.kind() == "identifier";
+        let simple = matches!(size.kind(), "identifier" | "field_expression");
         Some(Some(if simple { text.to_owned() } else { format!("({text})") }))
     }
 

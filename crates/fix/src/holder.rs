@@ -23,8 +23,12 @@ pub fn spell(view: &View, finding: &Finding, sources: &Sources) -> Vec<String> {
     list.extend(statement.and_then(|s| assigned(view, s, variable)));
     let named = named(view, function, variable, offset);
     let wholes = named.iter().flat_map(|text| wholes(text)).map(str::to_owned);
+    let owned = statement.and_then(|s| owned(view, s, offset, finding, sources));
+    // Where another owner is released than the one that is named, the name is that of an earlier moment.
+    let other = |text: &&String| named.as_ref().is_some_and(|n| root_of(n) != root_of(text));
+    list.extend(owned.iter().filter(other).cloned());
     list.extend(named.iter().cloned());
-    list.extend(statement.and_then(|s| owned(view, s, offset, finding, sources)));
+    list.extend(owned.iter().cloned());
     let first = origin::of(view, function, finding);
     let field = field_of_site(finding, sources, view.cxx);
     let parts = first.given.iter().filter_map(|g| Some(format!("{g}.{}", field.as_ref()?)));

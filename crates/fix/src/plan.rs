@@ -62,7 +62,7 @@ struct Scene<'s, 'p> {
 impl Scene<'_, '_> {
     fn holders(&self) -> Vec<Holder> {
         let mut list: Vec<Holder> = self.destructor().into_iter().collect();
-        let texts = holder::spell(self.view, self.finding, self.sources);
+        let texts = self.spelled();
         for text in texts.clone() {
             let Some(finder) = Finder::new(self.view, self.finding, &text) else { continue };
             let takers = self.workshop.keepers().takers(self.finding, &text);
@@ -83,6 +83,23 @@ impl Scene<'_, '_> {
         if let Some((text, placements)) = nameless.and_then(|f| f.nameless(made.as_deref())) {
             let ways = self.knowledge.ways(self.finding, &text, None);
             list.push(self.holder(text, placements, ways));
+        }
+        list
+    }
+
+    /// The references to the object that the source may spell, each once. What a callee calls `*out` may be
+    /// `out` here.
+    fn spelled(&self) -> Vec<String> {
+        let mut list = Vec::new();
+        for text in holder::spell(self.view, self.finding, self.sources) {
+            let inner = text.strip_prefix('*').filter(|_| {
+                let ty = self.workshop.type_of(self.finding, &text);
+                matches!(ty, Some(Referred::Whole(_) | Referred::Number))
+            });
+            let text = inner.map_or(text.clone(), str::to_owned);
+            if !list.contains(&text) {
+                list.push(text);
+            }
         }
         list
     }
@@ -115,10 +132,21 @@ impl Scene<'_, '_> {
         let keepers = self.workshop.keepers();
         let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
         ways.retain(|w| w.given != Given::Pointer || !keepers.keeps(&w.name, w.arg));
+        // What is not finished yet may lack parts without which the function crashes.
+        let unfinished = self.finding.alloc_trace.len() <= 1;
+        let needs_parts = |w: &Way| {
+            let own = !self.knowledge.is_library_releaser(&w.name);
+            own && w.given == Given::Pointer && !question.accepts(&w.name, w.arg, Given::Owner)
+        };
+        ways.retain(|w| !unfinished || !needs_parts(w));
         ways.truncate(MAX_WAYS);
         ways.iter_mut()
             .for_each(|w| w.prototype = declared::prototype(self.view, self.function, &w.name));
-        ways.iter_mut().for_each(|w| w.accepts_null = question.accepts(&w.name, w.arg, w.given));
+        ways.iter_mut().for_each(|w| {
+            w.accepts_null = question.accepts(&w.name, w.arg, w.given);
+            w.needs_owner =
+                w.given == Given::Owner && !question.accepts(&w.name, w.arg, Given::Pointer);
+        });
         // Whether a struct holds something cannot be asked in general.
         ways.retain(|w| w.accepts_null || !w.whole);
         let ways: Vec<Way> = ways.into_iter().flat_map(|w| self.spellings(w)).collect();
@@ -126,13 +154,15 @@ impl Scene<'_, '_> {
         // at later: such places come last.
         let disturbs =
             |p: &Placement| self.disturbed(p, &ways).into_iter().next().flatten().is_some();
+        let natural = placements.first().cloned();
         placements.sort_by_cached_key(|p| (self.is_configured(&text, p), disturbs(p)));
+        let at_leak = placements.iter().position(|p| natural.as_ref() == Some(p)).unwrap_or(0);
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
         let disturbed = placements.iter().map(|p| self.disturbed(p, &ways)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { reserved, disturbed, only_filled, standing, ..holder }
+        Holder { at_leak, reserved, disturbed, only_filled, standing, ..holder }
     }
 
     /// A way as the code around spells it, then as it is.
@@ -240,7 +270,29 @@ impl Scene<'_, '_> {
         let standing = self.workshop.keepers().standing(self.finding, text, moment);
         // Behind a statement that may do nothing, such as a loop, no line tells what was before.
         let exact = matches!(placement, Placement::Before(_) | Placement::HoistReturn { .. });
+        let standing =
+            Standing { idle: standing.idle || self.ends_there(text, placement), ..standing };
         if exact { standing } else { Standing { alone: false, set: false, ..standing } }
+    }
+
+    /// Whether the function only releases other things behind a place, and returns.
+    fn ends_there(&self, text: &str, placement: &Placement) -> bool {
+        let Placement::Before(target) = placement else { return false };
+        let Some(first) = self.view.statement(target.at).map(|s| s.node) else { return false };
+        let releases = |n: Node<'_>| {
+            let call = n.named_child(0).filter(|c| c.kind() == "call_expression");
+            let callee = call.and_then(|c| c.child_by_field_name("function"));
+            callee.is_some_and(|c| self.knowledge.is_library_releaser(self.view.source(c)))
+        };
+        for node in std::iter::successors(Some(first), |n| n.next_named_sibling()) {
+            match node.kind() {
+                "return_statement" => return !self.view.mentions(node, holder::root_of(text)),
+                "expression_statement" if releases(node) => {}
+                "comment" => {}
+                _ => return false,
+            }
+        }
+        first.parent().and_then(|body| body.parent()) == Some(self.function)
     }
 
     /// When a release at a place happens, in terms of lines that have code.

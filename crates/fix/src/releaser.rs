@@ -23,6 +23,8 @@ pub struct Way {
     pub trusted: bool,
     /// It may be given null.
     pub accepts_null: bool,
+    /// It goes through the owner that it is given.
+    pub needs_owner: bool,
     /// The reference that is released is itself the struct that holds the object.
     pub whole: bool,
     /// The library's own function for the family: it knows nothing of parts.
@@ -42,12 +44,14 @@ impl Way {
     fn new(name: String, given: Given, trusted: bool) -> Self {
         let (arg, params, others) = (0, 1, Vec::new());
         let (accepts_null, whole, basic) = (true, false, false);
+        let needs_owner = false;
         let (spelled, prototype) = (None, None);
         Self {
             name,
             given,
             trusted,
             accepts_null,
+            needs_owner,
             whole,
             basic,
             arg,
@@ -210,12 +214,16 @@ impl<'k> Knowledge<'k> {
         built_in || known.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).all(quiet))
     }
 
-    /// Whether a function releases what it is given.
-    pub fn is_releaser(&self, name: &str) -> bool {
+    /// Whether a function of the library releases what it is given.
+    pub fn is_library_releaser(&self, name: &str) -> bool {
         let frees = |e: &Effect| matches!(e, Effect::Free { .. });
         let model = self.models.get(name);
         model.is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).any(frees))
-            || self.releasers.iter().any(|h| h.releaser.name == name)
+    }
+
+    /// Whether a function releases what it is given.
+    pub fn is_releaser(&self, name: &str) -> bool {
+        self.is_library_releaser(name) || self.releasers.iter().any(|h| h.releaser.name == name)
     }
 
     fn add_family(&self, list: &mut Vec<Way>, finding: &Finding) {

@@ -4,7 +4,9 @@
 //! Invariant: what is accepted stays in every later round, but is judged again only at the end, when
 //! nothing is left but what is accepted.
 
-use crate::attempt::{Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan};
+use crate::attempt::{
+    Attempt, Feedback, MAX_ATTEMPTS, NewLeak, Plan, is_declared_later, with_inner,
+};
 use crate::files::Files;
 use crate::holder::{field_of_site, is_writable, root_of};
 use crate::op::{Op, conflict};
@@ -13,6 +15,7 @@ use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Use, Workshop};
 use leakproof_detect::{Examination, Problem, ProblemKind};
 use leakproof_findings::{Finding, Kind, Sources};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
@@ -33,6 +36,10 @@ pub struct Case {
     pub tries: usize,
     /// What the most natural attempt met.
     pub first: Option<Feedback>,
+    /// What is tried when no function releases the object with its parts: the parts, one by one.
+    apart: Option<Attempt>,
+    /// It was already tried without the attempt in another function that seemed to release its object.
+    alone: bool,
     /// The best attempt that only lacks a proof, and what is missing.
     pub suggestion: Option<(Attempt, Vec<Problem>)>,
 }
@@ -52,12 +59,19 @@ impl Case {
             state: State::Open,
             tries: 0,
             first: None,
+            apart: None,
+            alone: false,
             suggestion: None,
         }
     }
 
     pub fn ops(&self, use_of: Use) -> Option<Vec<Op>> {
         self.plan.ops(&self.attempt, use_of)
+    }
+
+    /// Whether the releasing function is defined behind the function that leaks.
+    fn precedes_releaser(&self) -> bool {
+        self.plan.way(&self.attempt).is_some_and(|w| w.prototype.is_some())
     }
 
     fn is_resize(&self) -> bool {
@@ -67,7 +81,13 @@ impl Case {
 
     fn reject(&mut self, feedback: Feedback) {
         self.tries += 1;
+        if let Feedback::NewLeak(new) = &feedback
+            && self.attempt.inner.is_empty()
+        {
+            self.apart = self.apart.take().or_else(|| with_inner(&self.attempt, new));
+        }
         let next = self.plan.next(&self.attempt, &feedback);
+        let next = next.or_else(|| self.apart.take().filter(|a| *a != self.attempt));
         self.first.get_or_insert(feedback);
         match next.filter(|_| self.tries < MAX_ATTEMPTS) {
             Some(next) => self.attempt = next,
@@ -241,7 +261,8 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         let mut chosen = Vec::new();
         let mut busy: BTreeSet<&str> = BTreeSet::new();
-        for (i, case) in self.cases.iter().enumerate() {
+        for i in self.order() {
+            let case = &self.cases[i];
             if case.state != State::Open || self.waiting.contains(&i) {
                 continue;
             }
@@ -262,6 +283,15 @@ impl<'s, 'p> Session<'s, 'p> {
             chosen.push(i);
         }
         chosen
+    }
+
+    /// Cases of functions whose attempts take turns come last, and of those the least tried, the last leak first: a
+    /// release behind all ways serves those that were left earlier, too.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let takes_turns = |i: &usize| self.serial.contains(&self.cases[*i].plan.finding.function);
+        let (mut turns, free): (Vec<_>, Vec<_>) = (0..self.cases.len()).partition(takes_turns);
+        turns.sort_by_key(|&i| (self.cases[i].tries, Reverse(i)));
+        free.into_iter().chain(turns)
     }
 
     /// Half of what waits is tried next.
@@ -316,7 +346,8 @@ impl<'s, 'p> Session<'s, 'p> {
             let case = &self.cases[i];
             let here = rejected.files.contains(&case.plan.finding.leak.file);
             let way = case.plan.way(&case.attempt).map(|w| format!("'{}'", w.name));
-            let named = way.is_some_and(|name| rejected.message.contains(&name));
+            let named = way.is_some_and(|name| rejected.message.contains(&name))
+                && (case.precedes_releaser() || !is_declared_later(&rejected.message));
             rejected.owner.map_or(here && named, |owner| owner == i)
         };
         let about: Vec<usize> = tried.iter().copied().filter(is_about).collect();
@@ -351,14 +382,21 @@ impl<'s, 'p> Session<'s, 'p> {
         if !narrowed {
             self.go_on_with_waiting();
         }
+        let alone = self.serial.clone();
         for i in tried.iter().copied().filter(|i| !blamed.contains(i)) {
             let problems = self.problems(i, &owners, examination);
             let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
-            let gone = !found.iter().any(|(k, _)| k.same_object(&key) && k.leak == key.leak);
-            if self.may_be_confused(i, tried, &problems) {
+            let same = |k: &Key| k.same_object(&key) && k.leak == key.leak;
+            let gone = !found.iter().any(|(k, f)| same(k) && !self.is_beside(&[i], k, f));
+            if !alone.contains(&self.function_of(i)) && self.may_be_confused(i, tried, &problems) {
                 // It is tried once more, without the others of its function.
                 self.serial.insert(self.function_of(i));
+                continue;
+            }
+            if let Some(other) = self.released_by(i, tried, &owners, bench, &problems) {
+                self.cases[i].alone = true;
+                self.waiting.push(other);
                 continue;
             }
             let case = &mut self.cases[i];
@@ -386,7 +424,29 @@ impl<'s, 'p> Session<'s, 'p> {
         let twice = problems.iter().any(|p| p.kind == ProblemKind::ReleasedElsewhere);
         let beside =
             |&i: &usize| self.function_of(i) == function && !self.is_one_change(&[case, i]);
-        twice && !self.serial.contains(&function) && tried.iter().any(beside)
+        twice && tried.iter().any(beside)
+    }
+
+    /// The attempt in another function that may be what releases the object of an attempt again; each asks once.
+    fn released_by(
+        &self,
+        case: usize,
+        tried: &[usize],
+        owners: &[Vec<usize>],
+        bench: &Bench,
+        problems: &[Problem],
+    ) -> Option<usize> {
+        let twice = problems.iter().filter(|p| p.kind == ProblemKind::ReleasedElsewhere);
+        let places: BTreeSet<&str> = twice.map(|p| p.at.as_str()).collect();
+        let stretches = bench.places().into_iter().zip(owners);
+        let there =
+            stretches.filter(|(lines, _)| lines.iter().any(|l| places.contains(l.as_str())));
+        let mut others = there.flat_map(|(_, owners)| owners.iter().copied());
+        let function = self.function_of(case);
+        let is_other = |i: &usize| {
+            tried.contains(i) && self.function_of(*i) != function && !self.waiting.contains(i)
+        };
+        if self.cases[case].alone { None } else { others.find(is_other) }
     }
 
     /// A leaked owner hides what it holds. What a local still refers to when the function ends was
@@ -399,9 +459,34 @@ impl<'s, 'p> Session<'s, 'p> {
         let is_hidden = |(key, finding): &&(Key, &Finding)| {
             let known = self.known.iter().any(|k| k.is_told_by(key));
             let there = tried.iter().any(|&i| self.function_of(i) == key.function);
-            !known && there && finding.kind == Kind::Forgotten
+            let uncovered = !known && finding.kind == Kind::Forgotten;
+            there && (uncovered || self.is_beside(tried, key, finding))
         };
         found.iter().filter(is_hidden).cloned().collect()
+    }
+
+    /// Whether a leak is of a part of an owner that also loses, at the same place, the part that an attempt
+    /// releases: that did not make it, two parts of one owner are one finding.
+    fn is_beside(&self, tried: &[usize], key: &Key, leak: &Finding) -> bool {
+        let is_told = |case: &Case| {
+            let told = &case.plan.finding;
+            told.variable == leak.variable && Key::of(told).leak == key.leak
+        };
+        if self.cases.iter().any(is_told) {
+            return false;
+        }
+        tried.iter().filter(|&&i| self.function_of(i) == key.function).any(|&i| {
+            let case = &self.cases[i];
+            let Some(holder) = case.plan.holder(&case.attempt) else { return false };
+            let mended = &case.plan.finding;
+            let owner = format!("{}->", root_of(&mended.variable));
+            let part = mended.variable.strip_prefix(&owner).filter(|p| holder.text.ends_with(*p));
+            let other = leak.variable.strip_prefix(&owner);
+            let (Some(part), Some(other)) = (part, other) else { return false };
+            let inside = other.strip_prefix(part);
+            let apart = !inside.is_some_and(|o| o.is_empty() || o.starts_with(['-', '.', '[']));
+            apart && Key::of(mended).leak == key.leak
+        })
     }
 
     /// What accepted fixes uncovered is to be mended next.

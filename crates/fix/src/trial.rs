@@ -19,7 +19,7 @@ use leakproof_ir::{Callee, Function, InstKind, Module, TypeId};
 use leakproof_models::Library;
 use leakproof_program::Program;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The program that is fixed, and how it is compiled.
 pub struct Workshop<'p> {
@@ -145,6 +145,7 @@ impl<'p> Workshop<'p> {
                 .functions
                 .values()
                 .find(|f| f.source_name == finding.function && f.body.is_some())?;
+            let (path, behind) = path.strip_prefix('*').map_or((path, false), |p| (p, true));
             let path = path.replace("->", ".");
             let (root, members) = path.split_once('.').unwrap_or((&path, ""));
             let members: Vec<&str> = members.split('.').filter(|m| !m.is_empty()).collect();
@@ -152,7 +153,8 @@ impl<'p> Workshop<'p> {
             let local = body.vars.values().find(|v| v.name == root).map(|v| v.ty);
             let global = || module.globals.values().find(|g| g.source_name == root).map(|g| g.ty);
             let ty = local.or_else(global).flatten()?;
-            ask(module, types::member(module, ty, &members)?)
+            let ty = types::member(module, ty, &members)?;
+            ask(module, if behind { types::pointee(module, ty)? } else { ty })
         })
     }
 
@@ -382,6 +384,12 @@ impl Bench {
         self.judged().map(|p| p.owners).collect()
     }
 
+    /// The lines of each watch, as problems name them.
+    pub fn places(&self) -> Vec<Vec<String>> {
+        let lines = |w: &Watch| (w.start.0..=w.end.0).map(|n| format!("{}:{n}", w.file)).collect();
+        self.judged().map(|p| lines(&p.watch)).collect()
+    }
+
     fn judged(&self) -> impl Iterator<Item = Stretch> + '_ {
         let wanted = |p: &Stretch| p.owners.iter().any(|o| self.judged.contains(o));
         self.parts().filter(move |p| p.releases && wanted(p))
@@ -414,7 +422,7 @@ impl Bench {
         let file = words.next().unwrap_or_default().to_owned();
         let line: u32 = words.next().and_then(|w| w.trim().parse().ok()).unwrap_or(0);
         let about = self.parts().find(|Stretch { watch, .. }| {
-            file.ends_with(watch.file.as_str()) && (watch.start.0..=watch.end.0).contains(&line)
+            is_same_file(&file, &watch.file) && (watch.start.0..=watch.end.0).contains(&line)
         });
         let owner = about.and_then(|p| p.owners.first().copied());
         let message = match message.find("error: ").or_else(|| message.find("warning: ")) {
@@ -465,6 +473,7 @@ pub struct Key {
     /// The reference, when the object was made elsewhere: the allocation is one of several that
     /// may be there, and which one is named may change.
     given: Option<String>,
+    variable: String,
 }
 
 impl Key {
@@ -481,6 +490,7 @@ impl Key {
             alloc: back(&alloc.file, alloc.line, alloc.column),
             site: (last.file.clone(), line, column),
             leak: back(&leak.file, leak.line, leak.column),
+            variable: finding.variable.clone(),
             given: (alloc.function != finding.function).then(|| finding.variable.clone()),
         }
     }
@@ -488,13 +498,24 @@ impl Key {
     /// Whether a finding says nothing that is not known by this one.
     pub fn is_told_by(&self, other: &Key) -> bool {
         let same_place = (&self.function, self.leak) == (&other.function, other.leak);
-        self.same_object(other) || (self.given.is_some() && self.given == other.given && same_place)
+        let same_given = self.given.is_some() && self.given == other.given;
+        // The call that made it may have been rewritten deeper down.
+        let same_variable = !self.variable.is_empty()
+            && (&self.variable, self.alloc) == (&other.variable, other.alloc);
+        self.same_object(other) || (same_place && (same_given || same_variable))
     }
 
     /// The same object, wherever it leaks.
     pub fn same_object(&self, other: &Key) -> bool {
         (&self.function, self.alloc, &self.site) == (&other.function, other.alloc, &other.site)
     }
+}
+
+/// Whether two names may be those of one file: clang names files as its command does, which may have been run in
+/// another folder.
+fn is_same_file(a: &str, b: &str) -> bool {
+    let (a, b) = (Path::new(a), Path::new(b));
+    a.ends_with(b) || b.ends_with(a)
 }
 
 /// Lines and columns of the calls of one function in another.

@@ -7,7 +7,7 @@ use leakproof_ir::{Module, SourceType, TypeId};
 pub enum Referred {
     /// It is such a struct.
     Whole(String),
-    /// It points to one.
+    /// It points to one, or to a number or another pointer: then there is no name.
     Pointed(String),
     /// It is no reference at all.
     Number,
@@ -17,6 +17,9 @@ pub fn referred(module: &Module, ty: TypeId) -> Option<Referred> {
     match module.types.get(ty)? {
         SourceType::Const { of } => referred(module, *of),
         SourceType::Scalar { .. } => Some(Referred::Number),
+        SourceType::Pointer { to } if is_simple(module, *to) => {
+            Some(Referred::Pointed(String::new()))
+        }
         SourceType::Pointer { to } => struct_name(module, *to).map(Referred::Pointed),
         _ => struct_name(module, ty).map(Referred::Whole),
     }
@@ -45,6 +48,24 @@ pub fn offset(module: &Module, pointer: TypeId, name: &str) -> Option<i64> {
             i64::try_from(field.offset).ok()
         }
         _ => None,
+    }
+}
+
+/// What a pointer points to.
+pub fn pointee(module: &Module, ty: TypeId) -> Option<TypeId> {
+    match module.types.get(ty)? {
+        SourceType::Const { of } => pointee(module, *of),
+        SourceType::Pointer { to } => Some(*to),
+        _ => None,
+    }
+}
+
+/// Whether a type is certainly no struct.
+fn is_simple(module: &Module, ty: TypeId) -> bool {
+    match module.types.get(ty) {
+        Some(SourceType::Const { of }) => is_simple(module, *of),
+        Some(SourceType::Scalar { .. } | SourceType::Pointer { .. }) => true,
+        _ => false,
     }
 }
 

@@ -4,6 +4,8 @@
 //! Kept only when asked for (`Exec::audit`): a state is a persistent map, so an entry is cheap, but
 //! most runs need none. Entries are in the order of `seq`; what they mean is decided elsewhere.
 
+mod exits;
+
 use crate::cfg::for_each_term_operand;
 use crate::exec::Exec;
 use crate::memory::Leaves;
@@ -13,7 +15,7 @@ use leakproof_guard::{Base, Term, Terms};
 use leakproof_ir::{BlockId, Callee, InstId, InstKind, ValueId};
 use leakproof_models::{Effect, Model, Root};
 use leakproof_program::Target;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many dereferences away from an argument a callee is taken to look.
 const REACH: u32 = 6;
@@ -24,6 +26,8 @@ const RELEASE_REACH: u32 = 12;
 pub struct Audit {
     pub releases: Vec<Release>,
     pub touches: Vec<Touch>,
+    /// Edges between blocks that were followed, and when last.
+    ways: FxHashMap<(BlockId, BlockId), u32>,
     /// Instructions that may be judged.
     judged: FxHashSet<InstId>,
 }
@@ -99,6 +103,16 @@ impl Exec<'_> {
             insts.into_iter().any(|i| audit.judged.contains(i))
         };
         self.audit.as_ref().is_some_and(|a| !a.judged.is_empty() && judged(a))
+    }
+
+    pub(crate) fn log_way(&mut self, from: BlockId, to: BlockId) {
+        if self.audit.is_none() {
+            return;
+        }
+        let seq = self.tick();
+        if let Some(audit) = &mut self.audit {
+            audit.ways.insert((from, to), seq);
+        }
     }
 
     pub(crate) fn releases_logged(&self) -> usize {

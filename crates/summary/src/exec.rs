@@ -583,6 +583,7 @@ impl<'a> Exec<'a> {
         if self.cfg.is_cut(from, to) {
             return;
         }
+        self.log_way(from, to);
         let phis = self.phi_terms(from, to, &state);
         self.save_live_out(from, to, &mut state);
         let jump = matches!(self.body.blocks[from].term, Terminator::Jump(_));

@@ -51,6 +51,8 @@ struct Way {
     cond: Term,
     any: bool,
     computed: bool,
+    /// The most alternatives that are wanted.
+    most: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,14 +65,19 @@ pub enum Leaves {
 impl Exec<'_> {
     /// The alternatives of a pointer in `state`; `None` when there are too many.
     pub fn leaves(&mut self, state: &State, pointer: Term) -> Option<LeafList> {
+        self.leaves_up_to(state, pointer, MAX_LEAVES)
+    }
+
+    /// The same, with a limit of the caller's.
+    pub fn leaves_up_to(&mut self, state: &State, pointer: Term, most: usize) -> Option<LeafList> {
         let mut out = LeafList::new();
         self.steps += 1;
-        let way = Way { cond: Terms::TRUE, any: false, computed: false };
+        let way = Way { cond: Terms::TRUE, any: false, computed: false, most };
         self.collect_leaves(state, pointer, way, &mut out).then_some(out)
     }
 
     fn collect_leaves(&mut self, state: &State, t: Term, way: Way, out: &mut LeafList) -> bool {
-        if out.len() >= MAX_LEAVES {
+        if out.len() >= way.most {
             return false;
         }
         let target = match self.terms.node(t).clone() {
@@ -104,7 +111,7 @@ impl Exec<'_> {
             Node::Int { .. } | Node::Bool(_) => Leaves::Int,
             _ => Leaves::Cell(self.pointee(t), Slot::At(0)),
         };
-        let Way { cond, any, computed } = way;
+        let Way { cond, any, computed, .. } = way;
         out.push(Leaf { cond, target, pointer: t, any, computed });
         true
     }
