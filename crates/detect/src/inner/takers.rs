@@ -95,6 +95,15 @@ fn removal_from(summary: &Summary, held: Ref, root: Root, slot: Slot) -> Option<
                 .any(|r| is_something_else(summary, r, held))
     };
     let is_gone = |e: &Effect| e.root == root && e.slot == Slot::Freed;
+    // Moved to another place, to the front of its list for instance: it is still somebody's.
+    let is_kept = |e: &Effect| {
+        (e.root, e.slot) != (root, slot)
+            && e.slot.is_contents()
+            && summary.alternatives(e.value).into_iter().any(|r| is_same(summary, r, held))
+    };
+    if summary.effects.iter().any(is_kept) {
+        return None;
+    }
     if summary.effects.iter().any(|e| is_replaced(e) || is_gone(e)) {
         return Some(Removal::FromPlace);
     }
@@ -115,11 +124,15 @@ fn owner_of_array(summary: &Summary, root: Root, slot: Slot) -> Option<Root> {
     }
 }
 
+fn is_same(summary: &Summary, a: Ref, b: Ref) -> bool {
+    summary.pool[a.0 as usize] == summary.pool[b.0 as usize]
+}
+
 /// Whether a value is neither `held` nor a pointer into it: who moves on within a text takes nothing out.
 fn is_something_else(summary: &Summary, value: Ref, held: Ref) -> bool {
     match &summary.pool[value.0 as usize] {
         Expr::Int { value: 0, .. } => true,
-        Expr::Init { .. } => summary.pool[value.0 as usize] != summary.pool[held.0 as usize],
+        Expr::Init { .. } => !is_same(summary, value, held),
         _ => false,
     }
 }
