@@ -81,6 +81,14 @@ pub const JUDGED: &[BenchProject] = &[
         build: "ninja -C out",
     },
     BenchProject {
+        name: "giflib",
+        release: Some("bookworm"),
+        build_system: "autotools",
+        packages: &[],
+        configure: "make clean",
+        build: "make -j2",
+    },
+    BenchProject {
         name: "ipset",
         release: Some("bookworm"),
         build_system: "autotools",
@@ -134,6 +142,14 @@ pub const JUDGED: &[BenchProject] = &[
         build_system: "autotools",
         packages: &["libncurses-dev", "libpopt-dev"],
         configure: "./configure --disable-static --disable-cxx --disable-example-progs && make clean",
+        build: "make -j2",
+    },
+    BenchProject {
+        name: "libmspack",
+        release: Some("bookworm"),
+        build_system: "autotools",
+        packages: &["automake", "libtool"],
+        configure: "./configure --disable-static && make clean",
         build: "make -j2",
     },
     BenchProject {
@@ -364,6 +380,14 @@ pub const JUDGED: &[BenchProject] = &[
                     --disable-libgcrypt --disable-generate-man-pages --disable-fmhttp \
                     --disable-liblogging-stdlog && make clean",
         build: "make -j2",
+    },
+    BenchProject {
+        name: "screen",
+        release: Some("bookworm"),
+        build_system: "autotools",
+        packages: &["autoconf", "libncurses-dev", "libpam0g-dev"],
+        configure: "./autogen.sh && ./configure --enable-pam --enable-telnet && make clean",
+        build: "make",
     },
     BenchProject {
         name: "sox",
