@@ -51,6 +51,22 @@ fn examine(
     of: &StructName,
     handling: &Handling,
 ) -> Option<Outcome> {
+    let spots = spots(env, survey, together, (function, of), handling);
+    let planted = spots.into_iter().map(|(spot, Made { trace, family })| {
+        let values = handling.values.clone();
+        Planted { values, spot, trace, family }
+    });
+    run_with(env, function, planted.collect())
+}
+
+/// The fields of structs of one kind whose objects a function may forget, each with one of those.
+fn spots(
+    env: &Env<'_>,
+    survey: &Survey,
+    together: &Together,
+    (function, of): (FuncRef, &StructName),
+    handling: &Handling,
+) -> Vec<(Spot, Made)> {
     let meets = |made: &Made| made.trace.iter().all(|s| together.run(s.at.func, function));
     let forgotten = |owning: &Owning<'_>| {
         handling.releases && !owning.emptied_apart && !owning.is_left_to_callers(function)
@@ -73,11 +89,7 @@ fn examine(
         let spot = i64::try_from(offset).ok().map(|offset| Spot::Listed { offset });
         spots.extend(spot.zip(made.cloned()));
     }
-    let planted = spots.into_iter().map(|(spot, Made { trace, family })| {
-        let values = handling.values.clone();
-        Planted { values, spot, trace, family }
-    });
-    run_with(env, function, planted.collect())
+    spots
 }
 
 fn field_spot(offset: u64, full: bool, made: &Made) -> Option<(Spot, Made)> {
