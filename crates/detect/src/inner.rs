@@ -1,5 +1,5 @@
-//! Objects that are forgotten when the struct that owns them is released, or when its field is given
-//! another one.
+//! Objects that are forgotten when the struct that owns them is released, when its field is given
+//! another one, or when they are taken off a list.
 //!
 //! A destructor or a setter gets its struct from a caller who got it from somewhere else: no function
 //! sees both the allocation of a field and the end of it. So the fields that own are found

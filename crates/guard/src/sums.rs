@@ -2,8 +2,12 @@
 //!
 //! What C compares as signed it has computed as signed, and such sums do not wrap: a program whose sums do has no
 //! meaning. So a constant may go from one side of an order to the other, and `x < x + 1` holds.
+//!
+//! Not so where a number without a sign was computed and only then taken as signed, as sequence numbers are
+//! (`(int)(a - b) < 0`), nor under `-fwrapv`: of such programs, only what happens without wrapping is seen.
 
 use crate::{Cast, Cmp, Node, Op, Term, Terms, sign_extend, signed_limits};
+use std::cmp::Ordering;
 
 /// Narrower numbers are parts of wider ones, which are what is computed with.
 const MIN_BITS: u16 = 32;
@@ -19,8 +23,14 @@ impl Terms {
             (Some(x), Some(y)) if x == y => {
                 Some(Self::bool(if cmp == Cmp::SLt { a < b } else { a <= b }))
             }
-            (Some(x), None) if a != 0 => Some(self.below(cmp, x, b - a)),
-            (None, Some(y)) if b != 0 => Some(self.above(cmp, a - b, y)),
+            (Some(x), None) if a != 0 => Some(match self.limit(self.bits(x), b - a) {
+                Ok(limit) => self.cmp(cmp, x, limit),
+                Err(side) => Self::bool(side == Ordering::Greater),
+            }),
+            (None, Some(y)) if b != 0 => Some(match self.limit(self.bits(y), a - b) {
+                Ok(limit) => self.cmp(cmp, limit, y),
+                Err(side) => Self::bool(side == Ordering::Less),
+            }),
             (Some(x), Some(y)) if a == b && a != 0 => Some(self.cmp(cmp, x, y)),
             _ => None,
         }
@@ -39,28 +49,13 @@ impl Terms {
         }
     }
 
-    fn below(&mut self, cmp: Cmp, x: Term, limit: i128) -> Term {
-        let (lo, hi) = signed_limits(self.bits(x));
-        if limit > i128::from(hi) {
-            return Self::TRUE;
+    /// A constant of this width, or on which side of all of them it lies.
+    fn limit(&mut self, bits: u16, value: i128) -> Result<Term, Ordering> {
+        let (lo, hi) = signed_limits(bits);
+        match i64::try_from(value) {
+            Ok(v) if (lo..=hi).contains(&v) => Ok(self.int(bits, v as u64)),
+            _ => Err(value.cmp(&0)),
         }
-        if limit < i128::from(lo) {
-            return Self::FALSE;
-        }
-        let limit = self.int(self.bits(x), limit as i64 as u64);
-        self.cmp(cmp, x, limit)
-    }
-
-    fn above(&mut self, cmp: Cmp, limit: i128, y: Term) -> Term {
-        let (lo, hi) = signed_limits(self.bits(y));
-        if limit < i128::from(lo) {
-            return Self::TRUE;
-        }
-        if limit > i128::from(hi) {
-            return Self::FALSE;
-        }
-        let limit = self.int(self.bits(y), limit as i64 as u64);
-        self.cmp(cmp, limit, y)
     }
 
     /// The sums and differences that an order of signed numbers takes for ones that do not wrap. `chosen` says which

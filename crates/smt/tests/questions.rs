@@ -144,3 +144,15 @@ fn sums_that_are_compared_as_signed_do_not_wrap() {
     let both = t.and2(full, still_full);
     assert!(is_satisfiable(&t, both), "without a sign they do");
 }
+
+#[test]
+fn a_product_of_unknowns_has_the_value_of_the_model() {
+    let mut t = Terms::new();
+    let (x, y) = (symbol(&mut t, 32), symbol(&mut t, 32));
+    let (seven, zero) = (t.int(32, 7), t.int(32, 0));
+    let product = t.bin(Op::Mul, x, y);
+    let (is_seven, x_is_zero) = (t.eq(product, seven), t.eq(x, zero));
+    let both = t.and2(is_seven, x_is_zero);
+    assert!(is_satisfiable(&t, is_seven));
+    assert!(is_satisfiable(&t, both), "factors are not looked at");
+}

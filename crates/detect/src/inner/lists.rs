@@ -24,8 +24,11 @@ pub fn node_taken_by<'s>(
         && survey.owner_released_in.iter().any(|(released, _)| released == node)
         && !is_held_elsewhere(survey, of, node)
         && !is_known_to_others(survey, calls, function, &head, seen);
+    if !is_list {
+        return None;
+    }
     let handed = seen.handed.iter().filter_map(|p| survey.given.get(p)).flatten();
-    seen.listed.iter().chain(handed).find(|made| is_list && counts(made))
+    seen.listed.iter().chain(handed).find(|made| counts(made))
 }
 
 /// Whether a field goes through a list that is not its own.

@@ -431,9 +431,8 @@ impl<'a> Reader<'a> {
 
     /// The struct and the field that a pointer was read from.
     fn field_behind(&self, pointer: ValueId) -> Option<(ValueId, &Field)> {
-        let ValueKind::Inst(id) = self.function.values[pointer].kind else { return None };
-        let InstKind::Load { ptr, .. } = self.inst(id).kind else { return None };
-        self.addresses.get(&ptr).map(|(owner, field)| (*owner, field))
+        let place = self.place_read(pointer)?;
+        self.addresses.get(&place).map(|(owner, field)| (*owner, field))
     }
 
     /// Whether a condition asks if a field is null.
