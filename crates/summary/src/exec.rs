@@ -25,6 +25,7 @@ use crate::state::{Cell, PathConditions, Pc, State};
 use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};
 pub use endless::Endless;
+pub(crate) use endless::reads_memory;
 use imbl::OrdMap;
 use inline::is_local;
 use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};

@@ -6,7 +6,7 @@
 
 use super::Audit;
 use crate::cfg::{Loop, for_each_term_operand};
-use crate::exec::Exec;
+use crate::exec::{Exec, reads_memory};
 use crate::vocabulary::Place;
 use leakproof_ir::{BlockId, InstId, InstKind, ValueId, ValueKind};
 use rustc_hash::FxHashSet;
@@ -51,19 +51,7 @@ impl Exec<'_> {
     fn is_decided_by_memory(&self, block: BlockId) -> bool {
         let mut work = Vec::new();
         for_each_term_operand(&self.body.blocks[block].term, |v| work.push(v));
-        let mut seen = FxHashSet::default();
-        while let Some(v) = work.pop() {
-            let ValueKind::Inst(i) = self.function.values[v].kind else { continue };
-            match &self.body.insts[i].kind {
-                InstKind::Load { .. } | InstKind::AtomicRmw { .. } | InstKind::CmpXchg { .. } => {
-                    return true;
-                }
-                InstKind::Call { .. } => {}
-                kind if seen.insert(v) => kind.for_each_operand(|operand| work.push(operand)),
-                _ => {}
-            }
-        }
-        false
+        self.values_behind(work).into_iter().filter_map(|v| self.kind_of(v)).any(reads_memory)
     }
 
     /// All values that may be the same reference as an argument of a release, and the variables that it is kept in.

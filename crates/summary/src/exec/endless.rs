@@ -95,21 +95,27 @@ impl Exec<'_> {
         let inside = &self.cfg.loops[l.0 as usize].blocks;
         let blocks = inside.iter().map(|&b| &self.body.blocks[b]);
         let leaving = blocks.filter(|b| b.term.successors().iter().any(|to| !inside.contains(to)));
-        let mut work: Vec<ValueId> = leaving.filter_map(|b| b.term.operand()).collect();
-        let mut deciding: FxHashSet<ValueId> = FxHashSet::default();
-        while let Some(v) = work.pop() {
-            if let (ValueKind::Inst(i), true) = (self.function.values[v].kind, deciding.insert(v)) {
-                match &self.body.insts[i].kind {
-                    InstKind::Load { .. } | InstKind::Call { .. } => {}
-                    kind => kind.for_each_operand(|operand| work.push(operand)),
-                }
-            }
-        }
+        let deciding = self.values_behind(leaving.filter_map(|b| b.term.operand()).collect());
         let decides =
             |i: &InstId| self.body.insts[*i].result.is_some_and(|v| deciding.contains(&v));
         let mut loads = self.loads_in(l, |_| true);
         loads.retain(decides);
         loads
+    }
+
+    /// The values that others are computed from, as far back as to what is read from memory or told by callees.
+    pub(crate) fn values_behind(&self, mut work: Vec<ValueId>) -> FxHashSet<ValueId> {
+        let mut behind = FxHashSet::default();
+        while let Some(v) = work.pop() {
+            if let Some(kind) = self.kind_of(v)
+                && behind.insert(v)
+                && !reads_memory(kind)
+                && !matches!(kind, InstKind::Call { .. })
+            {
+                kind.for_each_operand(|operand| work.push(operand));
+            }
+        }
+        behind
     }
 
     fn loads_in(&self, l: LoopId, wanted: impl Fn(&InstKind) -> bool) -> Vec<InstId> {
@@ -156,4 +162,8 @@ impl Exec<'_> {
     fn is_defined_in(&self, v: ValueId, l: LoopId) -> bool {
         self.def_loop[v.index()].is_some_and(|d| self.cfg.is_inside(Some(d), l))
     }
+}
+
+pub(crate) fn reads_memory(kind: &InstKind) -> bool {
+    matches!(kind, InstKind::Load { .. } | InstKind::AtomicRmw { .. } | InstKind::CmpXchg { .. })
 }

@@ -164,7 +164,8 @@ impl Exec<'_> {
         false
     }
 
-    fn kind_of(&self, v: ValueId) -> Option<&InstKind> {
+    /// The instruction that computes a value.
+    pub(crate) fn kind_of(&self, v: ValueId) -> Option<&InstKind> {
         match self.function.values[v].kind {
             ValueKind::Inst(i) => Some(&self.body.insts[i].kind),
             _ => None,
