@@ -354,7 +354,7 @@ impl Exec<'_> {
                 if computes_from(import.summary, effect) {
                     self.note_counted(state, to);
                 }
-                let value = self.updated_twice(state, import, to, value);
+                let value = self.updated_twice(call, effect, state, import, to);
                 let filled = self.is_own_variable(to)
                     && self.is_out_parameter(import, effect.root)
                     && import.summary.fills(effect);
@@ -453,33 +453,66 @@ impl Exec<'_> {
         self.ctx.program.function(import.callee).params.get(index as usize)
     }
 
-    /// Two names of the callee, an argument and a global, may be the same cell here. Where the
-    /// callee left the cell alone under one name, it holds what was stored under the other.
-    fn updated_twice(&mut self, state: &State, import: &Import<'_>, to: Term, value: Term) -> Term {
-        let Node::Addr { base, offset } = *self.terms.node(to) else { return value };
-        let cell = (base, Slot::At(offset));
-        let now = state.mem.get(&cell).copied();
-        let Some(now) = now.filter(|t| import.before.mem.get(&cell) != Some(t)) else {
-            return value;
-        };
+    /// Two names of the callee, an argument and a global or a node and the next one's neighbour, may be the same cell
+    /// here. Where the callee left the cell alone under one name, it holds what was stored under the other.
+    fn updated_twice(
+        &mut self,
+        call: &Call<'_>,
+        effect: &Effect,
+        state: &State,
+        import: &Import<'_>,
+        to: Term,
+    ) -> Term {
+        let value = import.values[effect.value.0 as usize];
         let bits = self.terms.bits(value);
-        let old = self.read(&import.before, base, cell.1, bits);
-        if self.terms.bits(now) == bits { self.with_leaf(value, old, now) } else { value }
+        let is_held = |e: &Expr| *e == Expr::Init { root: effect.root, slot: effect.slot, bits };
+        let Some(held) = import.summary.pool.iter().position(is_held) else { return value };
+        if !self.was_written(state, import, to) {
+            return value;
+        }
+        let now = self.load(state, to, bits, call.loc);
+        let mut known = FxHashMap::from_iter([(Ref(held as u32), now)]);
+        self.with_known(import, state, effect.value, &mut known)
     }
 
-    /// A choice with one alternative replaced by another.
-    fn with_leaf(&mut self, t: Term, old: Term, new: Term) -> Term {
-        if t == old {
-            return new;
-        }
-        match *self.terms.node(t) {
-            Node::Ite { cond, then, otherwise } if self.terms.width(t) < 100 => {
-                let a = self.with_leaf(then, old, new);
-                let b = self.with_leaf(otherwise, old, new);
-                self.terms.ite(cond, a, b)
+    /// Whether this call has written to one of the cells that a pointer may lead to.
+    fn was_written(&mut self, state: &State, import: &Import<'_>, to: Term) -> bool {
+        self.leaves(state, to).unwrap_or_default().iter().any(|leaf| match leaf.target {
+            Leaves::Cell(base, slot @ Slot::At(_)) => {
+                state.mem.get(&(base, slot)) != import.before.mem.get(&(base, slot))
             }
-            _ => t,
+            _ => false,
+        })
+    }
+
+    /// A choice of the summary with other values for some of its alternatives.
+    fn with_known(
+        &mut self,
+        import: &Import<'_>,
+        state: &State,
+        choice: Ref,
+        known: &mut FxHashMap<Ref, Term>,
+    ) -> Term {
+        if let Some(&t) = known.get(&choice) {
+            return t;
         }
+        let t = match &import.summary.pool[choice.0 as usize] {
+            Expr::Ite { cond, then, otherwise } => {
+                let cond = import.values[cond.0 as usize];
+                let cond = self.pcs.simplify(&mut self.terms, state.pc, cond);
+                let then = self.with_known(import, state, *then, known);
+                let otherwise = self.with_known(import, state, *otherwise, known);
+                self.terms.ite(cond, then, otherwise)
+            }
+            Expr::Any(items) => {
+                let items: Vec<Term> =
+                    items.iter().map(|&r| self.with_known(import, state, r, known)).collect();
+                self.terms.any(items)
+            }
+            _ => import.values[choice.0 as usize],
+        };
+        known.insert(choice, t);
+        t
     }
 
     /// The objects whose contents an epoch says were moved.
