@@ -64,6 +64,9 @@ impl<'a> Describe<'a> {
     /// The name of a cell: `p`, `queue.buf`, `list->head`; empty when it has none.
     pub fn cell(&self, exec: &Exec<'_>, cell: (Base, Slot)) -> String {
         let (base, slot) = cell;
+        if let Some(name) = self.field_of_element(exec, cell) {
+            return name;
+        }
         let named = match exec.kind(base) {
             BaseKind::Heap(id) => {
                 // Named through a variable that holds the owner, when there is one.
@@ -72,6 +75,15 @@ impl<'a> Describe<'a> {
             _ => self.variable_pointing_to(exec, base).or_else(|| self.base(exec, base, 0)),
         };
         named.and_then(|n| self.with_field(exec, n, slot, 0)).map(|n| n.text).unwrap_or_default()
+    }
+
+    /// `entry->value` where a variable points to the element of an array.
+    fn field_of_element(&self, exec: &Exec<'_>, cell: (Base, Slot)) -> Option<String> {
+        let variable = exec.body.variable_of(exec.pointer_to_element(cell)?)?;
+        let ty = self.pointee_type(exec, variable.ty);
+        let Slot::Every(all) = cell.1 else { return None };
+        let named = Named { text: variable.name.clone(), ty, object: false };
+        self.with_field(exec, named, Slot::At(i64::from(all.rem)), 0).map(|n| n.text)
     }
 
     /// The variable that points to a struct which the function was given or found somewhere: `entry` says more

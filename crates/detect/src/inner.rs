@@ -20,7 +20,7 @@ mod together;
 use crate::component::{self, Env, Outcome};
 use fields::{Handling, Made, Owning, Source, StructName, Survey};
 use leakproof_program::FuncRef;
-use leakproof_summary::{Exec, Planted, Spot};
+use leakproof_summary::{Exec, Planted, Replaced, Spot};
 use rayon::prelude::*;
 use takers::Takers;
 use together::Together;
@@ -29,7 +29,8 @@ use together::Together;
 pub fn find(env: &Env<'_>) -> Vec<Outcome> {
     let calls =
         callee::Program { program: env.program, models: env.models, summaries: env.summaries };
-    let survey = Survey::of(&calls);
+    let mut survey = Survey::of(&calls);
+    survey.taken = takers::fields_taken_out(&calls, &survey);
     let together = Together::of(env);
     let handlings: Vec<_> = survey.handlings.iter().collect();
     let examined = handlings.into_par_iter();
@@ -56,7 +57,9 @@ fn examine(
         let values = handling.values.clone();
         Planted { values, spot, trace, family }
     });
-    run_with(env, function, planted.collect())
+    let mut planted: Vec<Planted> = planted.collect();
+    planted.extend(in_elements(survey, together, (function, of), handling));
+    run_with(env, function, planted)
 }
 
 /// The fields of structs of one kind whose objects a function may forget, each with one of those.
@@ -73,15 +76,15 @@ fn spots(
     };
     let mut spots: Vec<(Spot, Made)> = Vec::new();
     for owning in survey.owning(of, meets) {
-        let full = loses_old(env, survey, function, of, handling, &owning);
-        if full || forgotten(&owning) {
-            spots.extend(field_spot(owning.offset, full, owning.made));
+        let replaced = replaced(env, survey, function, of, handling, &owning);
+        if replaced != Replaced::Unknown || forgotten(&owning) {
+            spots.extend(field_spot(owning.offset, replaced, owning.made));
         }
     }
     // What a part of a struct owns goes with the struct.
     for (start, part) in survey.parts_of(of) {
         for owning in survey.owning(part, meets).into_iter().filter(forgotten) {
-            spots.extend(field_spot(start + owning.offset, false, owning.made));
+            spots.extend(field_spot(start + owning.offset, Replaced::Unknown, owning.made));
         }
     }
     for &offset in &handling.unlinks {
@@ -92,9 +95,39 @@ fn spots(
     spots
 }
 
-fn field_spot(offset: u64, full: bool, made: &Made) -> Option<(Spot, Made)> {
+/// What elements of arrays own that a function may forget: when it releases the array, or gives one element something else.
+fn in_elements(
+    survey: &Survey,
+    together: &Together,
+    (function, of): (FuncRef, &StructName),
+    handling: &Handling,
+) -> Vec<Planted> {
+    let meets = |made: &Made| made.trace.iter().all(|s| together.run(s.at.func, function));
+    let mut list = Vec::new();
+    for owning in survey.owning_in_elements(of, meets) {
+        let Made { trace, family } = owning.made.clone();
+        let Ok(offset) = i64::try_from(owning.offset) else { continue };
+        let plant =
+            |values, spot| Planted { values, spot, trace: trace.clone(), family: family.clone() };
+        let is_taken = survey.taken.contains(&(of.clone(), owning.offset));
+        if handling.releases && !owning.swept_apart && !is_taken {
+            list.push(plant(
+                handling.values.clone(),
+                Spot::Field { offset, replaced: Replaced::Unknown },
+            ));
+        }
+        let is_in_use = owning.appended && !handling.elements.is_empty() && !handling.empties;
+        if is_in_use {
+            let values = handling.elements.iter().copied().collect();
+            list.push(plant(values, Spot::Element { offset }));
+        }
+    }
+    list
+}
+
+fn field_spot(offset: u64, replaced: Replaced, made: &Made) -> Option<(Spot, Made)> {
     let offset = i64::try_from(offset).ok()?;
-    Some((Spot::Field { offset, full }, made.clone()))
+    Some((Spot::Field { offset, replaced }, made.clone()))
 }
 
 /// Runs a function once more with these objects, if there are any.
@@ -109,17 +142,21 @@ fn run_with(env: &Env<'_>, function: FuncRef, planted: Vec<Planted>) -> Option<O
     component::run_planted(env, function, planted, run)
 }
 
-/// Whether what a field held is lost when the function gives it another object: where fields are always
-/// full, or where this struct has a life already and there are signs that the field has been filled in it.
-fn loses_old(
+/// What becomes of what a field held when the function gives it another object: it is lost where fields are always
+/// full, and where this struct has a life already and there are signs that the field has been filled in it. Who uses what
+/// the field held before, or releases it on some other way, knows that there is something.
+fn replaced(
     env: &Env<'_>,
     survey: &Survey,
     function: FuncRef,
     of: &StructName,
     handling: &Handling,
     field: &Owning<'_>,
-) -> bool {
-    let mut stores = handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
+) -> Replaced {
+    let stores = || handling.stores.iter().filter(|(offset, _)| *offset == field.offset);
+    if field.full && stores().next().is_some() {
+        return Replaced::Certain;
+    }
     // Nobody knows how often a callback is given which struct.
     let is_callback = component::is_callback(env, function);
     let is_older = |source: Source| match source {
@@ -137,10 +174,11 @@ fn loses_old(
         Source::Other => false,
     };
     let is_changed = |source| {
-        is_older(source)
-            && !handling.knows(field.offset)
-            && (field.changes || (field.released_with_owner && is_filled(source)))
+        is_older(source) && (field.changes || (field.released_with_owner && is_filled(source)))
     };
+    let is_known = |source| source != Source::Other && handling.uses_old.contains(&field.offset);
     let is_filled_again = |store: &(u64, Source)| handling.fills.contains(store);
-    stores.any(|store| field.full || (is_filled_again(store) && is_changed(store.1)))
+    let is_lost =
+        |store: &(u64, Source)| is_filled_again(store) && is_changed(store.1) || is_known(store.1);
+    if !handling.empties && stores().any(is_lost) { Replaced::Probable } else { Replaced::Unknown }
 }

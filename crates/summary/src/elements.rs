@@ -39,6 +39,11 @@ impl Elements {
         }
     }
 
+    /// Another field of the same elements, so many bytes further on.
+    pub fn moved_within(self, by: i64) -> Self {
+        Self::around(i64::from(self.rem).wrapping_add(by), self.stride, self.area)
+    }
+
     /// Whether one of them may be at an offset.
     pub fn covers(self, offset: i64) -> bool {
         let stride = i64::from(self.stride.max(1));

@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::deciding::Deciding;
 use crate::export::StepsTo;
 use crate::memory::Bases;
-use crate::planted::{Planted, PlantedIn};
+use crate::planted::{Planted, PlantedElement, PlantedIn};
 use crate::repeated::Outcomes;
 use crate::same::Question;
 use crate::state::{Cell, PathConditions, Pc, State};
@@ -217,6 +217,7 @@ pub struct Exec<'a> {
     /// Objects that nobody is seen to make.
     pub planted: Vec<Planted>,
     pub(crate) planted_in: Vec<PlantedIn>,
+    pub(crate) planted_elements: Vec<PlantedElement>,
     /// Objects that calls took out of the memory of others.
     pub(crate) taken: Vec<ObjectId>,
     /// What an earlier call of the function did.
@@ -332,6 +333,7 @@ impl<'a> Exec<'a> {
             answers: FxHashMap::default(),
             planted: Vec::new(),
             planted_in: Vec::new(),
+            planted_elements: Vec::new(),
             taken: Vec::new(),
             before: None,
             objects_before: 0,

@@ -53,7 +53,7 @@ pub use exec::{
 pub use ignored::used_values;
 pub use leak::Candidate;
 pub use memory::{Leaf, Leaves};
-pub use planted::{Planted, Spot};
+pub use planted::{Planted, Replaced, Spot};
 pub use print::{Names, print};
 pub use state::{Cell, PathConditions, Pc, State};
 pub use summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};

@@ -37,7 +37,7 @@ pub struct Leaf {
     pub cond: Term,
     pub target: Leaves,
     /// The alternative itself.
-    pointer: Term,
+    pub(crate) pointer: Term,
     /// The pointer was computed from this alternative, aligned for instance: where in the object it points is not known.
     pub computed: bool,
     /// The pointer is one of several that an array holds: updates through it are weak, releases
@@ -372,6 +372,7 @@ impl Exec<'_> {
                     let cond = if only { Terms::TRUE } else { leaf.cond };
                     let through = if only { leaf.pointer } else { pointer };
                     let beside = self.written_beside(state, base, through);
+                    self.log_replaced(state, (base, slot), through, cond, at);
                     self.write(state, base, slot, cond, value, leaf.any, at);
                     if matches!(slot, Slot::Every { .. }) && !leaf.any {
                         self.remember_last(state, base, beside, [through, value]);
@@ -380,6 +381,20 @@ impl Exec<'_> {
                 // The program would crash here: nothing on this path is a leak.
                 _ => self.escape_if(state, value, leaf.cond),
             }
+        }
+    }
+
+    /// An element of which is known what it holds is given something else.
+    pub(super) fn log_replaced(
+        &mut self,
+        state: &State,
+        cell: Cell,
+        place: Term,
+        cond: Term,
+        at: Place,
+    ) {
+        if let (Slot::Every(_), Some(old)) = (cell.1, self.remembered(state, cell.0, place)) {
+            self.log_drop(state, cond, old, cell, at, DropKind::Overwritten);
         }
     }
 

@@ -1,12 +1,12 @@
 //! Objects that a function is taken to have though it sees nobody make them: in structs of others, which it was
 //! given or finds on its way through lists and tables, and as results of calls that took them out of such.
 
-use crate::exec::Exec;
+use crate::exec::{Drop, DropKind, Exec};
 use crate::leak::Candidate;
 use crate::memory::Leaves;
-use crate::state::{Cell, State};
-use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, What};
-use leakproof_guard::{Base, Term, Terms};
+use crate::state::{Cell, Pc, State};
+use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, SymKind, What};
+use leakproof_guard::{Base, Node, Op, Seen, Sym, Term, Terms, for_each_child};
 use leakproof_ir::{Loc, ValueId, ValueKind};
 use std::sync::Arc;
 
@@ -25,13 +25,25 @@ pub struct Planted {
 /// Where an object is planted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spot {
-    /// In this field of what the value points to. `full`: when the field is given another, this one is lost:
-    /// there is one for sure, or all signs say so.
-    Field { offset: i64, full: bool },
+    /// In this field of what the value points to.
+    Field { offset: i64, replaced: Replaced },
     /// In this field, as the first node of a list: this one is lost when the function takes it off.
     Listed { offset: i64 },
+    /// In this field of the element of an array that the value points to: lost when the element is given another.
+    Element { offset: i64 },
     /// The value itself, which a call took out of where it was.
     Taken,
+}
+
+/// What becomes of the object of a field when the field is given another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replaced {
+    /// There may have been none: nothing.
+    Unknown,
+    /// There are signs that there was one: it is lost, unless other members of the struct decide what is done.
+    Probable,
+    /// There was one for sure: it is lost.
+    Certain,
 }
 
 /// A field of one struct in which an object is planted.
@@ -41,7 +53,23 @@ struct PlantedField {
     /// The value that pointed to the struct.
     pointer: ValueId,
     offset: i64,
-    full: bool,
+    replaced: Replaced,
+}
+
+impl PlantedField {
+    fn cell(self) -> Cell {
+        (self.owner, Slot::At(self.offset))
+    }
+}
+
+/// Where one object was planted in an element of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct PlantedElement {
+    place: Term,
+    cell: Cell,
+    /// The value that pointed to the element.
+    element: ValueId,
+    object: ObjectId,
 }
 
 /// Where one object was planted.
@@ -60,16 +88,20 @@ impl Exec<'_> {
         for i in 0..self.planted.len() {
             if self.planted[i].values.contains(&value) {
                 let planted = self.planted[i].clone();
-                let (offset, full) = match planted.spot {
-                    Spot::Field { offset, full } => (offset, full),
-                    Spot::Listed { offset } => (offset, true),
+                let (offset, replaced) = match planted.spot {
+                    Spot::Field { offset, replaced } => (offset, replaced),
+                    Spot::Listed { offset } => (offset, Replaced::Certain),
+                    Spot::Element { offset } => {
+                        self.plant_in_element(state, value, offset, &planted);
+                        continue;
+                    }
                     Spot::Taken => {
                         self.plant_taken(state, value, &planted);
                         continue;
                     }
                 };
                 for owner in self.structs_of_others(state, value) {
-                    let within = PlantedField { owner, pointer: value, offset, full };
+                    let within = PlantedField { owner, pointer: value, offset, replaced };
                     self.plant(state, within, &planted);
                 }
             }
@@ -134,7 +166,8 @@ impl Exec<'_> {
     fn plant(&mut self, state: &mut State, within: PlantedField, planted: &Planted) {
         let PlantedField { owner, offset, .. } = within;
         let cell = (owner, Slot::At(offset));
-        if state.mem.contains_key(&cell) {
+        // What was released before holds nothing any more: an array that was enlarged and is read again.
+        if state.mem.contains_key(&cell) || state.fact(owner, Slot::Freed) != Terms::FALSE {
             return;
         }
         let known =
@@ -159,6 +192,92 @@ impl Exec<'_> {
         state.mem.insert(cell, held);
     }
 
+    /// Plants an object in one element of an array of others: what is known of that element by its pointer.
+    fn plant_in_element(
+        &mut self,
+        state: &mut State,
+        value: ValueId,
+        offset: i64,
+        planted: &Planted,
+    ) {
+        let pointer = self.value(state, value);
+        let leaves = self.leaves(state, pointer).unwrap_or_default();
+        let mut elements = leaves.into_iter().filter(|l| !l.any).filter_map(|l| match l.target {
+            Leaves::Cell(base, Slot::Every(all)) => Some((base, all, l.pointer)),
+            _ => None,
+        });
+        let (Some((base, all, element)), None) = (elements.next(), elements.next()) else { return };
+        let place = self.terms.offset(element, offset);
+        let cell = (base, Slot::Every(all.moved_within(offset)));
+        let is_others = self.kind(base) == BaseKind::Pointee;
+        let is_known =
+            self.remembered(state, base, place).is_some() || state.mem.contains_key(&cell);
+        if !is_others || is_known || self.was_read(state, cell) || self.is_behind_last(element) {
+            return;
+        }
+        let known = self.planted_elements.iter().find(|p| p.place == place).map(|p| p.object);
+        let object = match known {
+            Some(object) => object,
+            None if self.planted_elements.len() >= MAX_PLANTED => return,
+            None => {
+                let Planted { family, trace, .. } = planted.clone();
+                let object = self.add_object(|base| Object { base, family, trace, assumed: true });
+                self.planted_elements.push(PlantedElement { place, cell, element: value, object });
+                object
+            }
+        };
+        let own = self.objects[object.0 as usize].base;
+        state.mem.insert((own, Slot::Live), Terms::TRUE);
+        let held = self.terms.addr(own, 0);
+        let beside = self.written_beside(state, base, place);
+        self.remember_last(state, base, beside, [place, held]);
+    }
+
+    /// Whether the number of an element is a count that the function found: there is nothing yet.
+    fn is_behind_last(&self, element: Term) -> bool {
+        self.counted_by(element).is_some_and(|(count, by)| by >= 0 && self.cell_of(count).is_some())
+    }
+
+    /// The cell that a value was read from as it was at the start.
+    fn cell_of(&self, value: Term) -> Option<Cell> {
+        let Node::Sym(s) = *self.terms.node(value) else { return None };
+        match self.sym_kinds[s.0 as usize] {
+            SymKind::Init { base, slot: slot @ Slot::At(_), .. } => Some((base, slot)),
+            _ => None,
+        }
+    }
+
+    /// Under which condition the element is out of its array at an exit: the count says that it was the last, and has
+    /// come down to its number.
+    fn popped(&mut self, state: &State, element: Term) -> Term {
+        let Some((count, by)) = self.counted_by(element).filter(|(_, by)| *by < 0) else {
+            return Terms::FALSE;
+        };
+        let Some((base, slot)) = self.cell_of(count) else { return Terms::FALSE };
+        let bits = self.terms.bits(count);
+        let now = self.read(state, base, slot, bits);
+        let by = self.terms.int(bits, by as u64);
+        let number = self.terms.bin(Op::Add, count, by);
+        self.terms.eq(now, number)
+    }
+
+    /// Under which condition an element was given something else than the object that was planted in it, or taken out.
+    fn lost_by_array(&mut self, state: &State, planted: PlantedElement) -> Term {
+        let base = self.objects[planted.object.0 as usize].base;
+        let is_here = |d: &&Drop| d.kind == DropKind::Overwritten && d.holder == planted.cell;
+        let drops = self.drops.iter().filter(is_here);
+        let drops: Vec<(Pc, Term, Term)> = drops.map(|d| (d.pc, d.when, d.old)).collect();
+        let mut lost = self.popped(state, planted.place);
+        for (pc, when, old) in drops {
+            if self.all_bases(old).contains(&base) {
+                let reached = self.pcs.formula(&mut self.terms, pc);
+                let here = self.terms.and2(reached, when);
+                lost = self.terms.or2(lost, here);
+            }
+        }
+        lost
+    }
+
     fn was_read(&self, state: &State, (base, slot): (Base, Slot)) -> bool {
         let epoch = state.mem.get(&(base, Slot::Epoch)).copied().unwrap_or(Terms::NULL);
         self.inits.contains_key(&(base, slot, epoch, 64))
@@ -176,6 +295,11 @@ impl Exec<'_> {
         self.planted_in.iter().map(|p| p.within).find(|w| w.owner == owner).map(|w| w.pointer)
     }
 
+    /// The value that pointed to an element in which an object was planted.
+    pub fn pointer_to_element(&self, cell: Cell) -> Option<ValueId> {
+        self.planted_elements.iter().find(|p| p.cell == cell).map(|p| p.element)
+    }
+
     /// Whether a struct holds a planted object: every such struct has one of its own.
     pub(crate) fn is_planted_in(&self, base: Base) -> bool {
         self.planted_in.iter().any(|p| p.within.owner == base)
@@ -184,7 +308,9 @@ impl Exec<'_> {
     /// Whether a field is taken to be full: what it held is lost when it is given something else.
     pub(crate) fn is_always_full(&self, (base, slot): Cell) -> bool {
         let fields = self.planted_in.iter().map(|p| p.within);
-        fields.filter(|w| w.full).any(|w| (w.owner, Slot::At(w.offset)) == (base, slot))
+        fields
+            .filter(|w| w.replaced != Replaced::Unknown)
+            .any(|w| (w.owner, Slot::At(w.offset)) == (base, slot))
     }
 
     /// Where planted objects are lost because their struct is released, or their field given another; and where those
@@ -196,18 +322,61 @@ impl Exec<'_> {
                 list.push(candidate);
                 continue;
             }
-            let planted = self.planted_in.iter().find(|p| p.object == candidate.object).copied();
-            let Some(planted) = planted.filter(|p| !self.is_ever_released(p.object)) else {
-                continue;
-            };
+            let element = self.planted_elements.iter().find(|p| p.object == candidate.object);
+            let field = self.planted_in.iter().find(|p| p.object == candidate.object);
             let state = self.exits[candidate.exit].state.clone();
-            let lost = self.lost_by_owner(&state, planted);
+            let (lost, told_by) = match (element.copied(), field.copied()) {
+                (Some(planted), _) => (self.lost_by_array(&state, planted), Some(planted.cell)),
+                (_, Some(planted)) if planted.within.replaced == Replaced::Probable => {
+                    (self.lost_by_owner(&state, planted), Some(planted.within.cell()))
+                }
+                (_, Some(planted)) if !self.is_ever_released(planted.object) => {
+                    (self.lost_by_owner(&state, planted), None)
+                }
+                _ => continue,
+            };
             candidate.condition = self.terms.and2(candidate.condition, lost);
-            if candidate.condition != Terms::FALSE {
+            let decided = told_by.is_some_and(|cell| self.depends_on_neighbours(&candidate, cell));
+            if candidate.condition != Terms::FALSE && !decided {
                 list.push(candidate);
             }
         }
         list
+    }
+
+    /// Whether other members of what holds the object decide if it is lost: they may say that there was none, or whose it is.
+    fn depends_on_neighbours(&self, candidate: &Candidate, (base, slot): Cell) -> bool {
+        let own = self.objects[candidate.object.0 as usize].base;
+        let freed = self.exits[candidate.exit].state.fact(own, Slot::Freed);
+        let mut work = vec![candidate.condition, freed];
+        let mut seen = Seen::default();
+        while let Some(t) = work.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.terms.node(t) {
+                Node::Sym(s) if self.is_behind_neighbour(*s, (base, slot)) => return true,
+                node => for_each_child(node, |child| work.push(child)),
+            }
+        }
+        false
+    }
+
+    /// Whether a symbol is what another member of a struct held, or what that led to.
+    fn is_behind_neighbour(&self, symbol: Sym, (owner, own): Cell) -> bool {
+        let mut symbol = symbol;
+        loop {
+            let SymKind::Init { base, slot, .. } = self.sym_kinds[symbol.0 as usize] else {
+                return false;
+            };
+            if base == owner {
+                return slot != own;
+            }
+            match self.terms.as_pointee(base).map(|pointer| self.terms.node(pointer)) {
+                Some(Node::Sym(s)) => symbol = *s,
+                _ => return false,
+            }
+        }
     }
 
     /// Whether the function releases the object on some path: when it does not, it has its reasons.
@@ -220,12 +389,12 @@ impl Exec<'_> {
     /// fields are never empty.
     fn lost_by_owner(&mut self, state: &State, planted: PlantedIn) -> Term {
         let pointer = self.terms.addr(self.objects[planted.object.0 as usize].base, 0);
-        let PlantedField { owner, offset, full, .. } = planted.within;
+        let PlantedField { owner, offset, replaced, .. } = planted.within;
         let held = self.read(state, owner, Slot::At(offset), 64);
         let still = self.terms.eq(held, pointer);
         let freed = state.fact(owner, Slot::Freed);
         let with_it = self.terms.and2(freed, still);
-        if !full {
+        if replaced == Replaced::Unknown {
             return with_it;
         }
         let (kept, replaced) = (self.terms.not(freed), self.terms.not(still));

@@ -12,6 +12,9 @@ use crate::vocabulary::SymKind;
 use leakproof_guard::{Node, Term, Terms};
 use leakproof_ir::Ty;
 
+/// Sizes that are one of more than this are not looked into.
+const MAX_CHOICES: u32 = 8;
+
 impl Exec<'_> {
     /// Whether an argument of a function of the library is zero. A computed one is not, and what follows knows that: the
     /// program may ask later. Who judges a release that the program makes depend on it needs it all the same.
@@ -49,10 +52,16 @@ impl Exec<'_> {
         }
     }
 
+    /// Whether a number is the outcome of arithmetic, be it one of two: `(n ? n * 2 : 8) * size`.
     fn is_computed(&self, t: Term) -> bool {
         match *self.terms.node(t) {
             Node::Bin { .. } => true,
             Node::Cast { value, .. } => self.is_computed(value),
+            Node::Ite { then, otherwise, .. } if self.terms.width(t) <= MAX_CHOICES => {
+                let is_size =
+                    |t| self.terms.as_int(t).is_some_and(|n| n != 0) || self.is_computed(t);
+                is_size(then) && is_size(otherwise)
+            }
             _ => false,
         }
     }

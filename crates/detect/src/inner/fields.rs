@@ -42,19 +42,14 @@ pub struct Handling {
     /// Those among them that it gives something else than null: the others it may start with. Of a struct that it is
     /// given: something that is made of what else it is given.
     pub fills: FxHashSet<(u64, Source)>,
-    /// The members that decide what it does: it may know from them whether the fields hold something.
-    pub looks: FxHashSet<u64>,
+    /// The fields of which it uses or releases what they held when it was called.
+    pub uses_old: FxHashSet<u64>,
     /// It starts by emptying the structs.
     pub empties: bool,
+    /// Pointers to elements of arrays that are in use.
+    pub elements: BTreeSet<ValueId>,
     /// The fields with lists from which it takes nodes: what it stores there is the next of what was there.
     pub unlinks: BTreeSet<u64>,
-}
-
-impl Handling {
-    /// Whether something else than the field itself may tell if the field holds an object.
-    pub fn knows(&self, offset: u64) -> bool {
-        self.empties || self.looks.iter().any(|&o| o != offset)
-    }
 }
 
 /// Where a function has a struct from.
@@ -77,6 +72,10 @@ pub struct Owning<'a> {
     pub full: bool,
     /// Some function releases the object and leaves the struct and the empty field behind.
     pub emptied_apart: bool,
+    /// Some function releases the objects of all elements and leaves their array behind.
+    pub swept_apart: bool,
+    /// Some function fills the field in new elements.
+    pub appended: bool,
     /// Structs of this kind are given other objects while they live: some function puts one in the place of
     /// another, which it releases, in this field or in another one.
     pub changes: bool,
@@ -111,6 +110,10 @@ pub struct Seen {
     pub foreign: bool,
     /// The new objects that are stored, whoever else holds them.
     pub listed: BTreeSet<Made>,
+    /// It belongs to elements of arrays, and some function fills it in one behind the last.
+    pub appended: bool,
+    /// Functions that release it in one element of an array after the other.
+    pub swept_in: FxHashSet<FuncRef>,
     /// Functions that read it.
     pub read_in: FxHashSet<FuncRef>,
     pub released_in: FxHashSet<FuncRef>,
@@ -151,6 +154,10 @@ pub struct Survey {
     fields: BTreeMap<Field, Seen>,
     /// Structs that are copied as a whole: their fields are held twice.
     pub copied: FxHashSet<StructName>,
+    /// Structs that are copied to other places than another element of their array.
+    pub copied_out: FxHashSet<StructName>,
+    /// Fields of elements of arrays that some function takes out and returns.
+    pub taken: FxHashSet<Field>,
     /// Structs that are elements of arrays: a pointer to one is a pointer to many.
     pub elements: FxHashSet<StructName>,
     /// Structs that are variables: they are not made, but declared.
@@ -206,11 +213,33 @@ impl Survey {
         if self.copied.contains(of) || self.elements.contains(of) {
             return Vec::new();
         }
+        let mut owning = self.owning_fields(of, counts);
+        owning.retain(|o| !o.seen.unclear || o.seen.released_with_owner);
+        owning
+    }
+
+    /// The fields that own in elements of arrays. What is stored there may be unclear where some function releases it in
+    /// all elements together with the array.
+    pub fn owning_in_elements(
+        &self,
+        of: &StructName,
+        counts: impl Fn(&Made) -> bool,
+    ) -> Vec<Owning<'_>> {
+        if self.copied_out.contains(of) || !self.elements.contains(of) {
+            return Vec::new();
+        }
+        let is_swept =
+            |o: &Owning<'_>| o.seen.swept_in.iter().any(|f| self.leaves_whole(of, o.seen, f));
+        let mut owning = self.owning_fields(of, counts);
+        owning.retain(|o| !o.seen.unclear || is_swept(o));
+        owning
+    }
+
+    fn owning_fields(&self, of: &StructName, counts: impl Fn(&Made) -> bool) -> Vec<Owning<'_>> {
         let fields = self.fields.range((of.clone(), 0)..=(of.clone(), u64::MAX));
         let changes = fields.clone().any(|(_, seen)| seen.is_replaced());
         fields
             .filter(|(_, seen)| !seen.shared && !seen.chained)
-            .filter(|(_, seen)| !seen.unclear || seen.released_with_owner)
             // A neighbour that nobody releases from here is released from its other side.
             .filter(|(_, seen)| !seen.link || !seen.released_in.is_empty())
             .filter_map(|((_, offset), seen)| {
@@ -224,6 +253,8 @@ impl Survey {
                     made,
                     full,
                     emptied_apart,
+                    swept_apart: seen.swept_in.iter().any(|f| !self.leaves_whole(of, seen, f)),
+                    appended: seen.appended,
                     changes: changes && among_others,
                     filled_by_maker: self.is_filled_by_maker(of, *offset),
                     released_with_owner: seen.released_with_owner && among_others,

@@ -40,6 +40,28 @@ impl<'a> Order<'a> {
                 .is_some_and(|(branch, cond)| skips(cond) && self.is_on_every_way(branch, after))
     }
 
+    /// Whether there is a way from one instruction to another.
+    pub fn leads_to(&self, from: InstId, to: InstId) -> bool {
+        let (Some(&(start, i)), Some(&(end, j))) = (self.places.get(&from), self.places.get(&to))
+        else {
+            return false;
+        };
+        if start == end && i < j {
+            return true;
+        }
+        let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+        let mut work = self.body.blocks[start].term.successors().to_vec();
+        while let Some(block) = work.pop() {
+            if block == end {
+                return true;
+            }
+            if seen.insert(block) {
+                work.extend(self.body.blocks[block].term.successors());
+            }
+        }
+        false
+    }
+
     /// The only block that leads to this one, when it branches, and on what.
     fn branch_before(&self, block: BlockId) -> Option<(BlockId, ValueId)> {
         let leads = |b: &leakproof_ir::Block| b.term.successors().contains(&block);

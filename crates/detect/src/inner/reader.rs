@@ -1,5 +1,6 @@
 //! What one function says about the fields of structs.
 
+mod arrays;
 mod links;
 
 use super::callee::{Fate, Program as Calls};
@@ -25,8 +26,6 @@ pub struct Reader<'a> {
     /// Who reads a value.
     uses: FxHashMap<ValueId, Vec<InstId>>,
     returned: FxHashSet<ValueId>,
-    /// Values by which a `switch` goes.
-    switched: FxHashSet<ValueId>,
     /// Values that are addresses of pointer fields, and the structs' own addresses.
     addresses: FxHashMap<ValueId, (ValueId, Field)>,
     /// Values that are addresses of any fields.
@@ -37,6 +36,10 @@ pub struct Reader<'a> {
     links: FxHashSet<Field>,
     /// The structs that pointer fields lead to.
     leads_to: FxHashMap<Field, StructName>,
+    /// Members that are arrays of pointers, or lead to one.
+    pointer_arrays: FxHashSet<Field>,
+    /// What stands for those.
+    array_names: FxHashSet<StructName>,
     /// Structs that values point to, as far as their fields are used, with their sizes.
     pointees: FxHashMap<ValueId, (u64, StructName)>,
 }
@@ -53,12 +56,13 @@ impl<'a> Reader<'a> {
             function,
             uses: FxHashMap::default(),
             returned: FxHashSet::default(),
-            switched: FxHashSet::default(),
             addresses: FxHashMap::default(),
             members: FxHashMap::default(),
             declared: FxHashMap::default(),
             links: FxHashSet::default(),
             leads_to: FxHashMap::default(),
+            pointer_arrays: FxHashSet::default(),
+            array_names: FxHashSet::default(),
             pointees: FxHashMap::default(),
         };
         reader.index();
@@ -94,6 +98,10 @@ impl<'a> Reader<'a> {
                 if let Some(result) = inst.result {
                     let at = u64::try_from(*offset).unwrap_or(u64::MAX);
                     self.members.insert(result, (name.clone(), at));
+                    let member = self.module.member_at(*ty, at);
+                    if member.is_some_and(|m| arrays::is_array_of_pointers(self.module, m)) {
+                        self.pointer_arrays.insert((name.clone(), at));
+                    }
                 }
                 let at = u64::try_from(*offset).ok().filter(|_| indices.is_empty());
                 let field = at.filter(|&at| is_pointer_field(self.module, *ty, at));
@@ -109,14 +117,11 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+        self.index_arrays();
         let blocks = self.function.body.iter().flat_map(|b| b.blocks.iter());
         for (_, block) in blocks {
-            match block.term {
-                Terminator::Return(v) => self.returned.extend(v),
-                Terminator::Switch { value, .. } => {
-                    self.switched.insert(value);
-                }
-                _ => {}
+            if let Terminator::Return(v) = block.term {
+                self.returned.extend(v);
             }
         }
     }
@@ -197,16 +202,10 @@ impl<'a> Reader<'a> {
         }
         self.read_releases_together(survey);
         self.read_returned(survey);
+        self.read_replaced(survey);
+        self.read_uses_of_old(survey);
         for (_, inst) in self.insts() {
             match &inst.kind {
-                InstKind::Load { ptr, .. } => {
-                    if let Some((of, offset)) = self.members.get(ptr)
-                        && inst.result.is_some_and(|v| self.is_tested(v))
-                        && let Some(handling) = self.handling_of(survey, of)
-                    {
-                        handling.looks.insert(*offset);
-                    }
-                }
                 InstKind::MemSet { dst, .. } => {
                     if let Some(of) = self.pointee(dst)
                         && let Some(handling) = self.handling_of(survey, of)
@@ -219,7 +218,10 @@ impl<'a> Reader<'a> {
                 }
                 InstKind::MemCopy { dst, src, .. } => {
                     let copied = [dst, src].into_iter().filter_map(|v| self.pointee(v));
-                    survey.copied.extend(copied.cloned());
+                    survey.copied.extend(copied.clone().cloned());
+                    if !self.is_move(*dst, *src) {
+                        survey.copied_out.extend(copied.cloned());
+                    }
                 }
                 InstKind::Call { callee, args, .. } => {
                     self.read_release(survey, callee, args);
@@ -248,27 +250,51 @@ impl<'a> Reader<'a> {
         survey.handlings.get_mut(&(self.me, of.clone()))
     }
 
-    /// Whether what comes next depends on a value, or on a number made of it. Each number is looked at once:
-    /// checksums are made of their parts in more ways than could be counted.
-    fn is_tested(&self, v: ValueId) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![v];
-        while let Some(v) = work.pop() {
-            if !seen.insert(v) {
+    /// The fields of which this function uses what they held before it stored anything there.
+    fn read_uses_of_old(&self, survey: &mut Survey) {
+        let Some(body) = &self.function.body else { return };
+        let order = Order::of(body);
+        let stores = self.addresses.iter().flat_map(|(address, (owner, field))| {
+            self.stores_at(*address).map(move |(store, _)| (*owner, field, store))
+        });
+        let stores: Vec<(ValueId, &Field, InstId)> = stores.collect();
+        for (address, (owner, field)) in &self.addresses {
+            let here = stores.iter().filter(|(_, at, _)| *at == field);
+            if !here.clone().any(|(other, ..)| self.may_be_same(*owner, *other)) {
                 continue;
             }
-            if self.switched.contains(&v) {
-                return true;
-            }
-            for inst in self.users(v).iter().map(|&user| self.inst(user)) {
-                match inst.kind {
-                    InstKind::Cmp { .. } => return true,
-                    InstKind::Bin { .. } | InstKind::Cast { .. } => work.extend(inst.result),
-                    _ => {}
-                }
+            let is_old =
+                |load: &InstId| !here.clone().any(|(_, _, store)| order.leads_to(*store, *load));
+            let loads = self.users(*address).iter().filter(|&user| is_old(user));
+            let mut loaded = loads.filter_map(|&load| match self.inst(load).kind {
+                InstKind::Load { .. } => self.inst(load).result,
+                _ => None,
+            });
+            if loaded.any(|v| self.is_gone_through(v))
+                && let Some(handling) = self.handling_of(survey, &field.0)
+            {
+                handling.uses_old.insert(field.1);
             }
         }
-        false
+    }
+
+    /// Whether two structs may be one: those that a function is given by different parameters are not.
+    fn may_be_same(&self, a: ValueId, b: ValueId) -> bool {
+        let is_given = |v: ValueId| matches!(self.function.values[v].kind, ValueKind::Param(_));
+        a == b || !is_given(a) && !is_given(b)
+    }
+
+    /// Whether the function reads, writes or releases what a value points to, itself or by a call.
+    fn is_gone_through(&self, v: ValueId) -> bool {
+        self.users(v).iter().any(|&user| match &self.inst(user).kind {
+            InstKind::Load { .. } | InstKind::Offset { .. } => true,
+            InstKind::Store { ptr, .. } => *ptr == v,
+            InstKind::Call { callee, args, .. } => {
+                let mut at = (0..args.len()).filter(|&n| args[n] == v);
+                at.any(|n| self.calls.fate(self.me.module, callee, n) != Fate::Kept)
+            }
+            _ => false,
+        })
     }
 
     /// A struct that this function makes.
@@ -497,6 +523,8 @@ impl<'a> Reader<'a> {
                 }
             }
             InstKind::Cmp { .. } | InstKind::MemSet { .. } | InstKind::VarSet { .. } => {}
+            InstKind::MemCopy { dst, src, .. }
+                if self.is_in_pointer_array(&field.0) && self.is_move(*dst, *src) => {}
             _ => survey.field(field).shared = true,
         }
     }
@@ -515,6 +543,9 @@ impl<'a> Reader<'a> {
         for &user in self.users(v) {
             let inst = self.inst(user);
             match &inst.kind {
+                // Elements of an array change their places.
+                InstKind::Store { value, ptr }
+                    if *value == v && self.is_element_of(*ptr, field) => {}
                 InstKind::Store { value, ptr } if *value == v => {
                     let kind = self.listed_at(*ptr);
                     let is_in_list = kind.is_some() && kind == self.leads_to.get(field);
@@ -531,8 +562,10 @@ impl<'a> Reader<'a> {
                     for n in (0..args.len()).filter(|&n| args[n] == v) {
                         match self.calls.fate(self.me.module, callee, n) {
                             Fate::Released => {
+                                let walked = self.place_read(v).is_some_and(|p| self.is_walked(p));
                                 let seen = survey.field(field);
                                 seen.released_in.insert(self.me);
+                                seen.swept_in.extend(walked.then_some(self.me));
                                 seen.released_by.extend(self.calls.defined(self.me.module, callee));
                             }
                             _ if self.is_kept(user, callee, n) => {
@@ -601,6 +634,9 @@ impl<'a> Reader<'a> {
     /// What is stored in a field: null, an object that nobody else holds, or something unclear.
     fn read_stored(&self, survey: &mut Survey, field: &Field, stored: ValueId) {
         for v in self.choices(stored) {
+            if self.place_read(v).is_some_and(|place| self.is_element_of(place, field)) {
+                continue;
+            }
             self.read_cursor(survey, field, v);
             let is_next = self.place_read(v).is_some_and(|p| self.listed_at(p).is_some());
             let field = survey.field(field);

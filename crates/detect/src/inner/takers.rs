@@ -4,7 +4,7 @@
 //! program releases it. Whoever drops it instead loses it.
 
 use super::callee::{Fate, Program as Calls};
-use super::fields::Survey;
+use super::fields::{Field, Survey};
 use leakproof_guard::{Op, sign_extend};
 use leakproof_ir::{Body, Inst, InstKind};
 use leakproof_program::FuncRef;
@@ -51,6 +51,13 @@ impl Takers {
         let values = [inst.result?].into();
         Some(Planted { values, spot: Spot::Taken, trace: [site].into(), family: family.into() })
     }
+}
+
+/// The fields whose contents functions take out and return.
+pub fn fields_taken_out(calls: &Calls<'_>, survey: &Survey) -> FxHashSet<Field> {
+    let takes = |f: &FuncRef| calls.summaries.get(*f).is_some_and(|s| removal(&s).is_some());
+    let returned = survey.returned.iter().filter(|(f, _)| takes(f));
+    returned.flat_map(|(_, fields)| fields.iter().cloned()).collect()
 }
 
 fn releases_something(calls: &Calls<'_>, module: u32, body: &Body) -> bool {

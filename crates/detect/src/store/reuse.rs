@@ -17,7 +17,7 @@ use crate::second_look::inlinable;
 use leakproof_findings::Finding;
 use leakproof_ir::{Callee, Entity, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
-use leakproof_summary::{NewObject, Planted, Spot, Summary};
+use leakproof_summary::{NewObject, Planted, Replaced, Spot, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -97,8 +97,12 @@ impl<'a> Reuse<'a> {
             text.extend((p.values.len() as u32).to_le_bytes());
             text.extend(p.values.iter().flat_map(|v| (v.index() as u32).to_le_bytes()));
             match p.spot {
-                Spot::Field { offset, full } => {
-                    text.push(u8::from(full));
+                Spot::Field { offset, replaced } => {
+                    text.push(match replaced {
+                        Replaced::Unknown => 0,
+                        Replaced::Certain => 1,
+                        Replaced::Probable => 5,
+                    });
                     text.extend(offset.to_le_bytes());
                 }
                 Spot::Listed { offset } => {
@@ -106,6 +110,10 @@ impl<'a> Reuse<'a> {
                     text.extend(offset.to_le_bytes());
                 }
                 Spot::Taken => text.push(2),
+                Spot::Element { offset } => {
+                    text.push(4);
+                    text.extend(offset.to_le_bytes());
+                }
             }
         }
         Some(hash(&text))

@@ -45,6 +45,14 @@ impl Exec<'_> {
             let (dst_base, dst_off) = match (target.target, target.any) {
                 (Leaves::Cell(base, Slot::At(offset)), false) => (base, offset),
                 (Leaves::Cell(base, Slot::Every(elements)), _) => {
+                    let moved: Vec<(i64, Term)> =
+                        from.iter().flat_map(|leaf| self.remembered_in(state, leaf, len)).collect();
+                    if dst != src {
+                        self.replace_element(state, target, len, at);
+                    }
+                    for (by, value) in moved {
+                        self.write_every(state, base, elements.moved_within(by), value, at);
+                    }
                     self.copy_to_element(state, (base, elements), &from, len, at, escaped);
                     continue;
                 }
@@ -57,6 +65,10 @@ impl Exec<'_> {
                 let cond = self.terms.and2(target.cond, source.cond);
                 if let Leaves::Cell(base, Slot::Every { .. }) = source.target {
                     self.escape_contents_of(state, base, escaped);
+                    for (by, value) in self.remembered_in(state, source, len) {
+                        let to = Slot::At(dst_off + by);
+                        self.write(state, dst_base, to, cond, value, source.any, at);
+                    }
                 }
                 if let Leaves::Cell(src_base, Slot::At(src_off)) = source.target {
                     let cells = self.cells_to_copy(state, src_base, src_off, len);
@@ -70,6 +82,26 @@ impl Exec<'_> {
             }
             if dst_off == 0 && len.is_none_or(|n| n > MAX_COPY) {
                 self.inherit(state, dst_base, &from);
+            }
+        }
+    }
+
+    /// What an element that is copied is known to hold, with the distances from its start.
+    fn remembered_in(&self, state: &State, source: &Leaf, len: Option<i64>) -> Vec<(i64, Term)> {
+        let Leaves::Cell(base, Slot::Every(_)) = source.target else { return Vec::new() };
+        let behind = self.remembered_behind(state, base, source.pointer).into_iter();
+        let copied = behind.filter(|(by, _)| len.is_none_or(|n| *by < n));
+        copied.filter_map(|(by, place)| Some((by, self.remembered(state, base, place)?))).collect()
+    }
+
+    /// An element of which is known what it holds is overwritten.
+    fn replace_element(&mut self, state: &mut State, to: &Leaf, len: Option<i64>, at: Place) {
+        let Leaves::Cell(base, Slot::Every(elements)) = to.target else { return };
+        for (by, place) in self.remembered_behind(state, base, to.pointer) {
+            if !to.any && len.is_none_or(|n| by < n) {
+                let cell = (base, Slot::Every(elements.moved_within(by)));
+                self.log_replaced(state, cell, place, to.cond, at);
+                self.forget_last(state, base, cell.1);
             }
         }
     }
@@ -137,8 +169,7 @@ impl Exec<'_> {
                 continue;
             };
             for (offset, value) in self.cells_to_copy(state, src, start, len) {
-                let Elements { stride, rem, area } = elements;
-                let field = Elements::around(i64::from(rem) + (offset - start), stride, area);
+                let field = elements.moved_within(offset - start);
                 self.write_every(state, base, field, value, at);
             }
         }

@@ -40,6 +40,37 @@ impl Exec<'_> {
         self.last_writes(state, base).into_iter().find(through).map(|w| w[1])
     }
 
+    /// What an element is known to hold.
+    pub(crate) fn remembered(&self, state: &State, base: Base, place: Term) -> Option<Term> {
+        self.last_writes(state, base).into_iter().find(|w| w[0] == place).map(|w| w[1])
+    }
+
+    /// The places in and behind an element of which is known what they hold, with their distances from it.
+    pub(super) fn remembered_behind(
+        &self,
+        state: &State,
+        base: Base,
+        element: Term,
+    ) -> Vec<(i64, Term)> {
+        let places = self.last_writes(state, base).into_iter().map(|w| w[0]);
+        let distance = |place: Term| match (self.terms.node(place), self.terms.node(element)) {
+            (
+                Node::Elem { base, offset, index, .. },
+                Node::Elem { base: b, offset: o, index: i, .. },
+            ) if (base, index) == (b, i) => Some(offset - o).filter(|by| *by >= 0),
+            _ => None,
+        };
+        places.filter_map(|place| Some((distance(place)?, place))).collect()
+    }
+
+    /// Whose number an element has, and how much less than that number in steps of the array: the last one, when it is the
+    /// count less one. Nothing for those behind.
+    pub(crate) fn counted_by(&self, element: Term) -> Option<(Term, i64)> {
+        let Node::Elem { index, .. } = *self.terms.node(element) else { return None };
+        let Linear { number, times, added } = self.linear(index);
+        (times != 0 && added % times == 0).then(|| (number, added / times))
+    }
+
     /// The element that was written, when the cell of all elements holds nothing else.
     pub(crate) fn only_element(
         &self,
@@ -55,7 +86,7 @@ impl Exec<'_> {
 
     /// Earlier writes to elements at a known distance from `pointer`, as `a + i` and `a + i + 1` are: writing one
     /// leaves the other.
-    pub(super) fn written_beside(
+    pub(crate) fn written_beside(
         &self,
         state: &State,
         base: Base,
@@ -67,7 +98,7 @@ impl Exec<'_> {
     }
 
     /// Remembers that an element was just written, and what was `beside` it.
-    pub(super) fn remember_last(
+    pub(crate) fn remember_last(
         &mut self,
         state: &mut State,
         base: Base,
