@@ -180,5 +180,9 @@ fn replaced(
     let is_filled_again = |store: &(u64, Source)| handling.fills.contains(store);
     let is_lost =
         |store: &(u64, Source)| is_filled_again(store) && is_changed(store.1) || is_known(store.1);
-    if !handling.empties && stores().any(is_lost) { Replaced::Probable } else { Replaced::Unknown }
+    if !handling.knows(field.offset) && stores().any(is_lost) {
+        Replaced::Probable
+    } else {
+        Replaced::Unknown
+    }
 }

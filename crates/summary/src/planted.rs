@@ -6,7 +6,7 @@ use crate::leak::Candidate;
 use crate::memory::Leaves;
 use crate::state::{Cell, Pc, State};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, SymKind, What};
-use leakproof_guard::{Base, Node, Op, Seen, Sym, Term, Terms, for_each_child};
+use leakproof_guard::{Base, Node, Op, Term, Terms};
 use leakproof_ir::{Loc, ValueId, ValueKind};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub enum Spot {
 pub enum Replaced {
     /// There may have been none: nothing.
     Unknown,
-    /// There are signs that there was one: it is lost, unless other members of the struct decide what is done.
+    /// There are signs that there was one: it is lost, also where it is released on other paths.
     Probable,
     /// There was one for sure: it is lost.
     Certain,
@@ -54,12 +54,6 @@ struct PlantedField {
     pointer: ValueId,
     offset: i64,
     replaced: Replaced,
-}
-
-impl PlantedField {
-    fn cell(self) -> Cell {
-        (self.owner, Slot::At(self.offset))
-    }
 }
 
 /// Where one object was planted in an element of an array.
@@ -261,21 +255,24 @@ impl Exec<'_> {
         self.terms.eq(now, number)
     }
 
-    /// Under which condition an element was given something else than the object that was planted in it, or taken out.
-    fn lost_by_array(&mut self, state: &State, planted: PlantedElement) -> Term {
-        let base = self.objects[planted.object.0 as usize].base;
-        let is_here = |d: &&Drop| d.kind == DropKind::Overwritten && d.holder == planted.cell;
+    /// Under which condition this function gave a place something else than the object that was planted there. What
+    /// its callees put in the place of others they are asked about themselves.
+    fn replaced_here(&mut self, object: ObjectId, cell: Cell) -> Term {
+        let base = self.objects[object.0 as usize].base;
+        let me = self.me;
+        let is_here =
+            |d: &&Drop| d.kind == DropKind::Overwritten && d.holder == cell && d.at.func == me;
         let drops = self.drops.iter().filter(is_here);
         let drops: Vec<(Pc, Term, Term)> = drops.map(|d| (d.pc, d.when, d.old)).collect();
-        let mut lost = self.popped(state, planted.place);
+        let mut replaced = Terms::FALSE;
         for (pc, when, old) in drops {
             if self.all_bases(old).contains(&base) {
                 let reached = self.pcs.formula(&mut self.terms, pc);
                 let here = self.terms.and2(reached, when);
-                lost = self.terms.or2(lost, here);
+                replaced = self.terms.or2(replaced, here);
             }
         }
-        lost
+        replaced
     }
 
     fn was_read(&self, state: &State, (base, slot): (Base, Slot)) -> bool {
@@ -322,67 +319,45 @@ impl Exec<'_> {
                 list.push(candidate);
                 continue;
             }
-            let element = self.planted_elements.iter().find(|p| p.object == candidate.object);
-            let field = self.planted_in.iter().find(|p| p.object == candidate.object);
-            let state = self.exits[candidate.exit].state.clone();
-            let (lost, told_by) = match (element.copied(), field.copied()) {
-                (Some(planted), _) => (self.lost_by_array(&state, planted), Some(planted.cell)),
-                (_, Some(planted)) if planted.within.replaced == Replaced::Probable => {
-                    (self.lost_by_owner(&state, planted), Some(planted.within.cell()))
-                }
-                (_, Some(planted)) if !self.is_ever_released(planted.object) => {
-                    (self.lost_by_owner(&state, planted), None)
-                }
-                _ => continue,
-            };
+            let lost = self.lost_by_holder(&candidate);
             candidate.condition = self.terms.and2(candidate.condition, lost);
-            let decided = told_by.is_some_and(|cell| self.depends_on_neighbours(&candidate, cell));
-            if candidate.condition != Terms::FALSE && !decided {
+            if candidate.condition != Terms::FALSE {
                 list.push(candidate);
             }
         }
         list
     }
 
-    /// Whether other members of what holds the object decide if it is lost: they may say that there was none, or whose it is.
-    fn depends_on_neighbours(&self, candidate: &Candidate, (base, slot): Cell) -> bool {
-        let own = self.objects[candidate.object.0 as usize].base;
-        let freed = self.exits[candidate.exit].state.fact(own, Slot::Freed);
-        let mut work = vec![candidate.condition, freed];
-        let mut seen = Seen::default();
-        while let Some(t) = work.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
-            match self.terms.node(t) {
-                Node::Sym(s) if self.is_behind_neighbour(*s, (base, slot)) => return true,
-                node => for_each_child(node, |child| work.push(child)),
-            }
-        }
-        false
-    }
-
-    /// Whether a symbol is what another member of a struct held, or what that led to.
-    fn is_behind_neighbour(&self, symbol: Sym, (owner, own): Cell) -> bool {
-        let mut symbol = symbol;
-        loop {
-            let SymKind::Init { base, slot, .. } = self.sym_kinds[symbol.0 as usize] else {
-                return false;
-            };
-            if base == owner {
-                return slot != own;
-            }
-            match self.terms.as_pointee(base).map(|pointer| self.terms.node(pointer)) {
-                Some(Node::Sym(s)) => symbol = *s,
-                _ => return false,
-            }
-        }
-    }
-
     /// Whether the function releases the object on some path: when it does not, it has its reasons.
     fn is_ever_released(&self, object: ObjectId) -> bool {
         let base = self.objects[object.0 as usize].base;
         self.exits.iter().any(|e| e.state.fact(base, Slot::Freed) != Terms::FALSE)
+    }
+
+    /// Under which condition what holds a planted object loses it.
+    fn lost_by_holder(&mut self, candidate: &Candidate) -> Term {
+        let object = candidate.object;
+        let state = self.exits[candidate.exit].state.clone();
+        if let Some(planted) = self.planted_elements.iter().find(|p| p.object == object).copied() {
+            let replaced = self.replaced_here(object, planted.cell);
+            let popped = self.popped(&state, planted.place);
+            return self.terms.or2(replaced, popped);
+        }
+        let Some(planted) = self.planted_in.iter().find(|p| p.object == object).copied() else {
+            return Terms::FALSE;
+        };
+        let PlantedField { owner, offset, replaced, .. } = planted.within;
+        let by_owner = match self.is_ever_released(object) {
+            true => Terms::FALSE,
+            false => self.lost_by_owner(&state, planted),
+        };
+        match replaced {
+            Replaced::Probable => {
+                let replaced = self.replaced_here(object, (owner, Slot::At(offset)));
+                self.terms.or2(by_owner, replaced)
+            }
+            _ => by_owner,
+        }
     }
 
     /// The struct is released, and its field still holds the object; or the other way round, where
@@ -394,7 +369,7 @@ impl Exec<'_> {
         let still = self.terms.eq(held, pointer);
         let freed = state.fact(owner, Slot::Freed);
         let with_it = self.terms.and2(freed, still);
-        if replaced == Replaced::Unknown {
+        if replaced != Replaced::Certain {
             return with_it;
         }
         let (kept, replaced) = (self.terms.not(freed), self.terms.not(still));

@@ -44,12 +44,21 @@ pub struct Handling {
     pub fills: FxHashSet<(u64, Source)>,
     /// The fields of which it uses or releases what they held when it was called.
     pub uses_old: FxHashSet<u64>,
+    /// The fields that it treats by what other members say.
+    pub decided: FxHashSet<u64>,
     /// It starts by emptying the structs.
     pub empties: bool,
     /// Pointers to elements of arrays that are in use.
     pub elements: BTreeSet<ValueId>,
     /// The fields with lists from which it takes nodes: what it stores there is the next of what was there.
     pub unlinks: BTreeSet<u64>,
+}
+
+impl Handling {
+    /// Whether something else than the field itself may tell if the field holds an object.
+    pub fn knows(&self, offset: u64) -> bool {
+        self.empties || self.decided.contains(&offset)
+    }
 }
 
 /// Where a function has a struct from.

@@ -1,5 +1,6 @@
 //! What in a function always happens before something else.
 
+use super::reader::decides;
 use leakproof_ir::{BlockId, Body, InstId, Terminator, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -7,15 +8,21 @@ pub struct Order<'a> {
     body: &'a Body,
     /// The block of an instruction, and its place there.
     places: FxHashMap<InstId, (BlockId, usize)>,
+    /// The blocks that lead to a block.
+    before: FxHashMap<BlockId, Vec<BlockId>>,
 }
 
 impl<'a> Order<'a> {
     pub fn of(body: &'a Body) -> Self {
         let mut places = FxHashMap::default();
+        let mut before: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
         for (block, b) in body.blocks.iter() {
+            for to in b.term.successors() {
+                before.entry(to).or_default().push(block);
+            }
             places.extend(b.insts.iter().enumerate().map(|(i, inst)| (*inst, (block, i))));
         }
-        Self { body, places }
+        Self { body, places, before }
     }
 
     /// Whether `then` is never reached without `first`, unless by a branch on a condition that
@@ -60,6 +67,37 @@ impl<'a> Order<'a> {
             }
         }
         false
+    }
+
+    /// What the branches go by that decide if an instruction is reached: from there, some way leads to it, and another
+    /// one to the end without it.
+    pub fn deciding(&self, inst: InstId) -> Vec<ValueId> {
+        let Some(&(target, _)) = self.places.get(&inst) else { return Vec::new() };
+        let to_target = self.reaching(|block| block == target, None);
+        let is_end = |block: BlockId| self.body.blocks[block].term.successors().is_empty();
+        let to_end = self.reaching(is_end, Some(target));
+        let blocks = self.body.blocks.iter();
+        let both = blocks.filter(|(b, _)| to_target.contains(b) && to_end.contains(b));
+        both.filter_map(|(_, block)| decides(&block.term)).collect()
+    }
+
+    /// The blocks from which one of these is reached, without going through another one.
+    fn reaching(
+        &self,
+        is_goal: impl Fn(BlockId) -> bool,
+        without: Option<BlockId>,
+    ) -> FxHashSet<BlockId> {
+        let goals = self.body.blocks.iter().map(|(b, _)| b).filter(|&b| is_goal(b));
+        let mut work: Vec<BlockId> = goals.filter(|b| Some(*b) != without).collect();
+        let mut seen: FxHashSet<BlockId> = work.iter().copied().collect();
+        while let Some(block) = work.pop() {
+            for &before in self.before.get(&block).into_iter().flatten() {
+                if Some(before) != without && seen.insert(before) {
+                    work.push(before);
+                }
+            }
+        }
+        seen
     }
 
     /// The only block that leads to this one, when it branches, and on what.

@@ -1,7 +1,10 @@
 //! What one function says about the fields of structs.
 
 mod arrays;
+mod deciding;
 mod links;
+
+pub(super) use deciding::decides;
 
 use super::callee::{Fate, Program as Calls};
 use super::fields::{Field, Handling, Made, Maker, Parameter, Source, StructName, Survey};
@@ -204,6 +207,7 @@ impl<'a> Reader<'a> {
         self.read_returned(survey);
         self.read_replaced(survey);
         self.read_uses_of_old(survey);
+        self.read_decided(survey);
         for (_, inst) in self.insts() {
             match &inst.kind {
                 InstKind::MemSet { dst, .. } => {
