@@ -18,7 +18,7 @@ mod takers;
 mod together;
 
 use crate::component::{self, Env, Outcome};
-use fields::{Handling, Made, Owning, Source, StructName, Survey};
+use fields::{CutOut, Handling, Made, Owning, Source, StructName, Survey};
 use leakproof_program::FuncRef;
 use leakproof_summary::{Exec, Planted, Replaced, Spot};
 use rayon::prelude::*;
@@ -36,6 +36,11 @@ pub fn find(env: &Env<'_>) -> Vec<Outcome> {
     let examined = handlings.into_par_iter();
     let mut found: Vec<Outcome> =
         examined.filter_map(|((f, of), h)| examine(env, &survey, &together, *f, of, h)).collect();
+    let cut_out: Vec<_> = survey.cut_out.iter().collect();
+    let cutting = cut_out.into_par_iter();
+    found.par_extend(
+        cutting.filter_map(|(f, cut)| run_with(env, *f, nodes(&survey, &together, *f, cut))),
+    );
     let takers = Takers::of(&calls, &survey);
     let functions: Vec<FuncRef> = env.program.definitions().collect();
     let taking = functions.into_par_iter();
@@ -123,6 +128,21 @@ fn in_elements(
         }
     }
     list
+}
+
+/// The nodes that a function cuts out of lists.
+fn nodes(survey: &Survey, together: &Together, function: FuncRef, cut: &[CutOut]) -> Vec<Planted> {
+    let meets = |made: &Made| made.trace.iter().all(|s| together.run(s.at.func, function));
+    let node = |cut: &CutOut| {
+        let Made { trace, family } = lists::node_cut_out(survey, &cut.of, meets)?.clone();
+        Some(Planted {
+            values: [cut.node].into(),
+            spot: Spot::CutOut { by: cut.store },
+            trace,
+            family,
+        })
+    };
+    cut.iter().filter_map(node).collect()
 }
 
 fn field_spot(offset: u64, replaced: Replaced, made: &Made) -> Option<(Spot, Made)> {

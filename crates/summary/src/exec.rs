@@ -218,6 +218,9 @@ pub struct Exec<'a> {
     pub planted: Vec<Planted>,
     pub(crate) planted_in: Vec<PlantedIn>,
     pub(crate) planted_elements: Vec<PlantedElement>,
+    /// The planted objects that are nodes of lists, and which of them stores took off.
+    pub(crate) nodes: Vec<ObjectId>,
+    pub(crate) cuts: Vec<(Pc, Term)>,
     /// Objects that calls took out of the memory of others.
     pub(crate) taken: Vec<ObjectId>,
     /// What an earlier call of the function did.
@@ -334,6 +337,8 @@ impl<'a> Exec<'a> {
             planted: Vec::new(),
             planted_in: Vec::new(),
             planted_elements: Vec::new(),
+            nodes: Vec::new(),
+            cuts: Vec::new(),
             taken: Vec::new(),
             before: None,
             objects_before: 0,

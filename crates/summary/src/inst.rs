@@ -43,6 +43,7 @@ impl Exec<'_> {
                     self.note_counted(state, p);
                 }
                 self.store(state, p, v, at);
+                self.note_cut(state, id);
                 None
             }
             InstKind::MemCopy { dst, src, len } => {

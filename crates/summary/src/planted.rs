@@ -7,7 +7,7 @@ use crate::memory::Leaves;
 use crate::state::{Cell, Pc, State};
 use crate::vocabulary::{BaseKind, Object, ObjectId, Site, Slot, SymKind, What};
 use leakproof_guard::{Base, Node, Op, Term, Terms};
-use leakproof_ir::{Loc, ValueId, ValueKind};
+use leakproof_ir::{InstId, Loc, ValueId, ValueKind};
 use std::sync::Arc;
 
 /// More objects than this are not planted in one run.
@@ -31,6 +31,8 @@ pub enum Spot {
     Listed { offset: i64 },
     /// In this field of the element of an array that the value points to: lost when the element is given another.
     Element { offset: i64 },
+    /// The value itself, a node of a list: lost when this store took it off.
+    CutOut { by: InstId },
     /// The value itself, which a call took out of where it was.
     Taken,
 }
@@ -89,6 +91,10 @@ impl Exec<'_> {
                         self.plant_in_element(state, value, offset, &planted);
                         continue;
                     }
+                    Spot::CutOut { .. } => {
+                        self.plant_node(state, value, &planted);
+                        continue;
+                    }
                     Spot::Taken => {
                         self.plant_taken(state, value, &planted);
                         continue;
@@ -125,6 +131,50 @@ impl Exec<'_> {
         let pointer = self.terms.addr(base, 0);
         let pointer = self.terms.ite(there, pointer, result);
         self.define(value, pointer);
+    }
+
+    /// A node that a walk comes to is an object of its own. Its contents are as good as an argument's.
+    fn plant_node(&mut self, state: &mut State, value: ValueId, planted: &Planted) {
+        let result = self.value(state, value);
+        let found = self.found_in_others(state, result);
+        let not_null = self.terms.is_not_null(result);
+        let there = self.terms.and2(found, not_null);
+        if self.nodes.len() >= MAX_PLANTED || there == Terms::FALSE {
+            return;
+        }
+        let Planted { family, trace, .. } = planted.clone();
+        let object = self.add_object(|base| Object { base, family, trace, assumed: true });
+        self.nodes.push(object);
+        let base = self.objects[object.0 as usize].base;
+        let contents = self.opaque(64, What::Input, "", Loc::default());
+        state.mem.insert((base, Slot::Live), there);
+        state.mem.insert((base, Slot::Epoch), contents);
+        let pointer = self.terms.addr(base, 0);
+        let pointer = self.terms.ite(there, pointer, result);
+        self.define(value, pointer);
+    }
+
+    /// Notes which node a store takes off its list.
+    pub(crate) fn note_cut(&mut self, state: &State, store: InstId) {
+        for i in 0..self.planted.len() {
+            if self.planted[i].spot == (Spot::CutOut { by: store }) {
+                let node = self.value(state, self.planted[i].values[0]);
+                self.cuts.push((state.pc, node));
+            }
+        }
+    }
+
+    /// Under which condition a node was taken off its list.
+    fn cut_out(&mut self, node: ObjectId) -> Term {
+        let pointer = self.terms.addr(self.objects[node.0 as usize].base, 0);
+        let mut cut = Terms::FALSE;
+        for (pc, which) in self.cuts.clone() {
+            let reached = self.pcs.formula(&mut self.terms, pc);
+            let is_it = self.terms.eq(which, pointer);
+            let here = self.terms.and2(reached, is_it);
+            cut = self.terms.or2(cut, here);
+        }
+        cut
     }
 
     /// Under which condition a pointer leads to memory of others: what is the function's own, it knows.
@@ -337,6 +387,9 @@ impl Exec<'_> {
     /// Under which condition what holds a planted object loses it.
     fn lost_by_holder(&mut self, candidate: &Candidate) -> Term {
         let object = candidate.object;
+        if self.nodes.contains(&object) {
+            return self.cut_out(object);
+        }
         let state = self.exits[candidate.exit].state.clone();
         if let Some(planted) = self.planted_elements.iter().find(|p| p.object == object).copied() {
             let replaced = self.replaced_here(object, planted.cell);

@@ -11,7 +11,7 @@ use super::callee::Program as Calls;
 use super::lives::Lives;
 use super::names::StructNames;
 use super::reader::Reader;
-use leakproof_ir::ValueId;
+use leakproof_ir::{InstId, ValueId};
 use leakproof_program::FuncRef;
 use leakproof_summary::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,11 +158,21 @@ pub struct Maker {
     pub hands_on: Vec<(u64, usize)>,
 }
 
+/// A node that a function takes off the list in which it walked to it.
+pub struct CutOut {
+    pub store: InstId,
+    pub node: ValueId,
+    pub of: StructName,
+}
+
 #[derive(Default)]
 pub struct Survey {
     fields: BTreeMap<Field, Seen>,
     /// Structs that are copied as a whole: their fields are held twice.
     pub copied: FxHashSet<StructName>,
+    pub cut_out: BTreeMap<FuncRef, Vec<CutOut>>,
+    /// The new objects that structs of a kind are.
+    pub new_structs: FxHashMap<StructName, BTreeSet<Made>>,
     /// Structs that are copied to other places than another element of their array.
     pub copied_out: FxHashSet<StructName>,
     /// Fields of elements of arrays that some function takes out and returns.

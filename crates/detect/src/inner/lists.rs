@@ -31,6 +31,21 @@ pub fn node_taken_by<'s>(
     seen.listed.iter().chain(handed).find(|made| counts(made))
 }
 
+/// One of the objects that nodes of a kind are, when a node has no other owner than the list from which a function cut it out.
+pub fn node_cut_out<'s>(
+    survey: &'s Survey,
+    node: &StructName,
+    counts: impl Fn(&Made) -> bool,
+) -> Option<&'s Made> {
+    let leading = survey.leads_to.iter().filter(|(field, to)| *to == node && field.0 != *node);
+    let is_given = |field: &Field| survey.seen(field).is_some_and(|s| !s.refilled_in.is_empty());
+    let holders = leading.filter(|(field, _)| is_given(field) && !survey.cursors.contains(*field));
+    let is_list = links_of(survey, node) == 1
+        && survey.owner_released_in.iter().any(|(released, _)| released == node)
+        && holders.count() <= 1;
+    survey.new_structs.get(node).filter(|_| is_list)?.iter().find(|made| counts(made))
+}
+
 /// Whether a field goes through a list that is not its own.
 fn is_walking(survey: &Survey, head: &Field, seen: &Seen) -> bool {
     let is_found = survey.found_by.contains_key(head) || survey.cursors.contains(head);

@@ -188,6 +188,7 @@ impl<'a> Reader<'a> {
         let leads_to = self.leads_to.iter().map(|(field, to)| (field.clone(), to.clone()));
         survey.leads_to.extend(leads_to);
         self.read_unlinked(survey);
+        self.read_cut_out(survey);
         for (address, (owner, field)) in &self.addresses {
             self.read_address_uses(survey, field, *address, &mut FxHashSet::default());
             if self.is_stored_to(*address) && !self.is_made_here(*owner) {
@@ -304,6 +305,9 @@ impl<'a> Reader<'a> {
     /// A struct that this function makes.
     fn read_maker(&self, survey: &mut Survey, made: ValueId, callee: &Callee) {
         let Some(of) = self.pointee(&made) else { return };
+        if let ValueKind::Inst(id) = self.function.values[made].kind {
+            survey.new_structs.entry(of.clone()).or_default().extend(self.made_by(id));
+        }
         let from = self.calls.defined(self.me.module, callee);
         let mut maker =
             Maker { function: self.me, from, fills: FxHashSet::default(), hands_on: vec![] };

@@ -110,6 +110,10 @@ impl<'a> Reuse<'a> {
                     text.extend(offset.to_le_bytes());
                 }
                 Spot::Taken => text.push(2),
+                Spot::CutOut { by } => {
+                    text.push(6);
+                    text.extend((by.index() as u32).to_le_bytes());
+                }
                 Spot::Element { offset } => {
                     text.push(4);
                     text.extend(offset.to_le_bytes());

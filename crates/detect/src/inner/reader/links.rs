@@ -1,7 +1,7 @@
 //! Lists in one function: walks along their links, and nodes that are taken off.
 
 use super::Reader;
-use crate::inner::fields::{Field, StructName, Survey};
+use crate::inner::fields::{CutOut, Field, StructName, Survey};
 use leakproof_ir::{InstKind, ValueId, ValueKind};
 use rustc_hash::FxHashSet;
 
@@ -56,6 +56,51 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// `prev->next = node->next` or `*head = node->next` where a walk from that head came to `node`: the node is off its list.
+    pub(super) fn read_cut_out(&self, survey: &mut Survey) {
+        for (store, inst) in self.insts() {
+            let InstKind::Store { ptr, value } = inst.kind else { continue };
+            let Some((node, link)) =
+                self.field_behind(value).filter(|(_, f)| self.links.contains(*f))
+            else {
+                continue;
+            };
+            if self.is_cut(node, link, ptr) {
+                survey.cut_out.entry(self.me).or_default().push(CutOut {
+                    store,
+                    node,
+                    of: link.0.clone(),
+                });
+            }
+        }
+    }
+
+    /// Whether a place led to a node of a list: the link of the node before it in a walk, or where the walk began.
+    fn is_cut(&self, node: ValueId, link: &Field, place: ValueId) -> bool {
+        let choices = self.choices(node);
+        let is_walk = choices.len() > 1
+            && choices.iter().any(|v| self.field_behind(*v).is_some_and(|(_, f)| f == link));
+        let follows = |prev: ValueId| prev != node && self.walks_with(prev, node);
+        let is_behind = match self.addresses.get(&place) {
+            Some((prev, field)) if field == link => follows(*prev),
+            _ => choices
+                .iter()
+                .any(|v| self.place_read(*v).is_some_and(|head| self.is_place_like(head, place))),
+        };
+        is_walk && is_behind
+    }
+
+    /// Whether a value is what another one was a turn before.
+    fn walks_with(&self, prev: ValueId, node: ValueId) -> bool {
+        let ValueKind::Inst(id) = self.function.values[prev].kind else { return false };
+        matches!(&self.inst(id).kind, InstKind::Phi { incoming } if incoming.iter().any(|(_, v)| *v == node))
+    }
+
+    fn is_place_like(&self, a: ValueId, b: ValueId) -> bool {
+        let field = |v: &ValueId| self.addresses.get(v).map(|(_, field)| field);
+        a == b || field(&a).is_some_and(|f| field(&b) == Some(f))
     }
 
     /// The address that a value was read from.
