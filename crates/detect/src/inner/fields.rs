@@ -203,6 +203,8 @@ pub struct Survey {
     pub around: FxHashMap<StructName, FxHashSet<StructName>>,
     /// The structs that fields lead to.
     pub leads_to: BTreeMap<Field, StructName>,
+    /// The structs that elements of arrays of pointers lead to.
+    pub element_kinds: BTreeMap<Field, StructName>,
 }
 
 impl Survey {
@@ -247,10 +249,8 @@ impl Survey {
         if self.copied_out.contains(of) || !self.elements.contains(of) {
             return Vec::new();
         }
-        let is_swept =
-            |o: &Owning<'_>| o.seen.swept_in.iter().any(|f| self.leaves_whole(of, o.seen, f));
         let mut owning = self.owning_fields(of, counts);
-        owning.retain(|o| !o.seen.unclear || is_swept(o));
+        owning.retain(|o| !o.seen.unclear || self.is_swept_with_owner(of, o.seen));
         owning
     }
 
@@ -263,7 +263,14 @@ impl Survey {
             .filter(|(_, seen)| !seen.link || !seen.released_in.is_empty())
             .filter_map(|((_, offset), seen)| {
                 let handed = seen.handed.iter().filter_map(|p| self.given.get(p)).flatten();
-                let made = seen.made.iter().chain(handed).find(|m| counts(m))?;
+                let field = (of.clone(), *offset);
+                let kind = self.leads_to.get(&field).or_else(|| self.element_kinds.get(&field));
+                // Where the end of the owner is theirs, too, it does not matter how they came there.
+                let ends_with_owner =
+                    seen.released_with_owner || self.is_swept_with_owner(of, seen);
+                let alike = kind.filter(|_| ends_with_owner).and_then(|k| self.new_structs.get(k));
+                let all = seen.made.iter().chain(handed).chain(alike.into_iter().flatten());
+                let made = all.into_iter().find(|m| counts(m))?;
                 let emptied_apart = self.is_emptied_apart(of, seen);
                 let full = !emptied_apart && self.is_full(of, *offset, seen);
                 let among_others = self.is_released_among_others(of, seen);
@@ -281,6 +288,11 @@ impl Survey {
                 })
             })
             .collect()
+    }
+
+    /// Whether some function releases the field in all elements of an array together with the array.
+    fn is_swept_with_owner(&self, of: &StructName, seen: &Seen) -> bool {
+        seen.swept_in.iter().any(|f| self.leaves_whole(of, seen, f))
     }
 
     /// Whether all who make such structs fill the field, and nobody else ever empties it.

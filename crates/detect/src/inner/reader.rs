@@ -39,6 +39,8 @@ pub struct Reader<'a> {
     links: FxHashSet<Field>,
     /// The structs that pointer fields lead to.
     leads_to: FxHashMap<Field, StructName>,
+    /// The structs that elements of arrays of pointers lead to.
+    element_kinds: FxHashMap<Field, StructName>,
     /// Members that are arrays of pointers, or lead to one.
     pointer_arrays: FxHashSet<Field>,
     /// What stands for those.
@@ -64,6 +66,7 @@ impl<'a> Reader<'a> {
             declared: FxHashMap::default(),
             links: FxHashSet::default(),
             leads_to: FxHashMap::default(),
+            element_kinds: FxHashMap::default(),
             pointer_arrays: FxHashSet::default(),
             array_names: FxHashSet::default(),
             pointees: FxHashMap::default(),
@@ -187,6 +190,8 @@ impl<'a> Reader<'a> {
         }
         let leads_to = self.leads_to.iter().map(|(field, to)| (field.clone(), to.clone()));
         survey.leads_to.extend(leads_to);
+        let kinds = self.element_kinds.iter().map(|(field, to)| (field.clone(), to.clone()));
+        survey.element_kinds.extend(kinds);
         self.read_unlinked(survey);
         self.read_cut_out(survey);
         for (address, (owner, field)) in &self.addresses {

@@ -47,6 +47,10 @@ impl Reader<'_> {
         let name = name_of_array(field);
         self.array_names.insert(name.clone());
         self.pointees.entry(array).or_insert_with(|| (POINTER_SIZE, name.clone()));
+        let element = self.declared.get(&array).and_then(|ty| self.module.pointee(*ty));
+        if let Some(kind) = element.and_then(|ty| self.names.of(ty)) {
+            self.element_kinds.insert((name.clone(), 0), kind);
+        }
         let is_step = |inst: &Inst| matches!(&inst.kind, InstKind::Offset { base, ty: None, .. } if *base == array);
         let users = self.users(array).iter().map(|&user| self.inst(user));
         let elements: Vec<ValueId> =
