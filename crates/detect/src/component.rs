@@ -249,8 +249,21 @@ fn add_early(findings: &mut Vec<Finding>, early: Vec<Finding>) {
     }
 }
 
-/// One function in one round: what an earlier analysis said, or a run.
+/// One function in one round, with the judgement of its watched releases.
 fn known(env: &Env<'_>, round: &Round, f: FuncRef) -> (Known, Outcome) {
+    let start = Instant::now();
+    let watched = round.last && !env.watched.concerning(env, f).is_empty();
+    let judgements = if watched { judgements(env, round, f) } else { Vec::new() };
+    let judged = start.elapsed();
+    let (known, outcome) = known_plainly(env, round, f);
+    let took = outcome.took + judged;
+    (known, Outcome { judgements, took, ..outcome })
+}
+
+/// One function as it is when nobody asks about its releases: what an earlier analysis said, or a run. The log of a
+/// judgement costs loops another turn, and so changes what callers are told: whether releases in a caller are harmless
+/// must not depend on which of its callees are judged with it.
+fn known_plainly(env: &Env<'_>, round: &Round, f: FuncRef) -> (Known, Outcome) {
     let key = env.reuse.and_then(|reuse| Some((reuse, reuse.key(env, round, f)?)));
     if let Some(found) = key.and_then(|(reuse, key)| reuse.fetch(env, round, f, &key)) {
         return found;
@@ -316,6 +329,20 @@ fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outco
     })
 }
 
+/// What a run with a log says of the watched releases of a function; nothing after a panic.
+fn judgements(env: &Env<'_>, round: &Round, f: FuncRef) -> Vec<Judgement> {
+    let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
+    let context = env.context(&summary_of, &round.members);
+    let work = || {
+        let mut exec = Exec::new(&context, f)?;
+        exec.audit = Some(Audit::of(audit::judged(env, f)));
+        exec.run();
+        let audit = exec.audit.take()?;
+        Some(audit::judge(env, &mut exec, &audit))
+    };
+    catch_unwind(AssertUnwindSafe(work)).ok().flatten().unwrap_or_default()
+}
+
 fn run_function(
     env: &Env<'_>,
     context: &Context<'_>,
@@ -329,15 +356,12 @@ fn run_function(
     let Some(mut exec) = Exec::new(context, f) else {
         return (Summary::opaque(), outcome);
     };
-    let watched = report && !env.watched.concerning(env, f).is_empty();
     let misuses = report && env.options.also.any();
-    exec.audit = (watched || misuses).then(|| Audit::of(audit::judged(env, f)));
+    exec.audit = misuses.then(|| Audit::of(FxHashSet::default()));
     exec.run();
     if let Some(audit) = exec.audit.take() {
-        judge_releases(env, &mut exec, &audit, watched, &mut outcome);
-        if watched && let Some(unwatched) = unwatched_run(context, f) {
-            exec = unwatched;
-        }
+        let found = &mut outcome.findings;
+        apart(|| found.extend(misuse::find(env, &mut exec, &audit, env.options.also)));
     }
     if report {
         outcome.pairs = pairs::of(env, &exec);
@@ -375,35 +399,10 @@ fn run_function(
     (summary, outcome)
 }
 
-/// The function as it runs when nobody asks about its releases. A log costs loops another turn, and so changes what callers
-/// are told: whether releases in a caller are harmless must not depend on which of its callees are judged with it.
-fn unwatched_run<'c>(context: &'c Context<'c>, f: FuncRef) -> Option<Exec<'c>> {
-    let mut exec = Exec::new(context, f)?;
-    exec.run();
-    Some(exec)
-}
-
 /// Whether a function is called only through pointers to it: nobody calls it by its name, and nobody else could.
 pub fn is_callback(env: &Env<'_>, f: FuncRef) -> bool {
     let is_hidden = env.program.function(f).linkage == Linkage::Internal;
     env.calls.callers_of(f).is_empty() && (is_hidden || env.program.has_main())
-}
-
-/// What the log of a run says about its releases.
-fn judge_releases(
-    env: &Env<'_>,
-    exec: &mut Exec<'_>,
-    audit: &Audit,
-    watched: bool,
-    outcome: &mut Outcome,
-) {
-    if watched {
-        outcome.judgements = audit::judge(env, exec, audit);
-    }
-    if env.options.also.any() {
-        let found = &mut outcome.findings;
-        apart(|| found.extend(misuse::find(env, exec, audit, env.options.also)));
-    }
 }
 
 /// A function that others call may be called again. What it then overwrites of its own first call

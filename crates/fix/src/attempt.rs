@@ -17,6 +17,8 @@ use tree_sitter::Node;
 pub const MAX_ATTEMPTS: usize = 10;
 /// Parts of an object that are released before it.
 const MAX_INNER: usize = 4;
+/// Places at which one object is released, each on paths of its own.
+const MAX_PLACES: usize = 4;
 
 /// What is tried now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Attempt {
     /// Which reference to the object is released, and where.
     pub holder: usize,
     pub placement: usize,
+    /// Other places at which it is released, too: each of them only on some of the paths that lose it.
+    pub also: Vec<usize>,
     pub way: usize,
     /// The holder gets a null value at its declaration.
     pub init_null: bool,
@@ -45,6 +49,10 @@ impl Attempt {
         let renamed = |guard: &String| renamed(guard, from, to);
         let (guard, unlike) = (self.guard.as_ref().map(renamed), self.unlike.as_ref().map(renamed));
         Attempt { guard, unlike, ..self.clone() }
+    }
+
+    fn all_places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.also.iter().copied().chain([self.placement])
     }
 
     /// The condition under which there is a release.
@@ -97,6 +105,8 @@ pub struct Holder {
     pub standing: Vec<Standing>,
     /// Of each placement and way: a variable that the release changes and that is looked at afterwards.
     pub disturbed: Vec<Vec<Option<String>>>,
+    /// Of each placement: whether the function is left right behind it.
+    pub leaves: Vec<bool>,
     /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
     pub reserved: Vec<Option<String>>,
 }
@@ -154,6 +164,7 @@ impl Holder {
             only_filled: false,
             standing: Vec::new(),
             disturbed: Vec::new(),
+            leaves: Vec::new(),
             reserved: Vec::new(),
         }
     }
@@ -191,32 +202,57 @@ impl Plan {
         self.holder(attempt)?.placements.get(attempt.placement)
     }
 
+    /// All places at which an attempt releases the object.
+    fn places<'p>(&'p self, attempt: &'p Attempt) -> impl Iterator<Item = &'p Placement> {
+        let holder = self.holder(attempt);
+        attempt.all_places().filter_map(move |n| holder?.placements.get(n))
+    }
+
     pub fn way(&self, attempt: &Attempt) -> Option<&Way> {
         self.holder(attempt)?.ways.get(attempt.way)
     }
 
     /// What keeps an attempt from being safe, whatever the analysis says.
     pub fn reservation(&self, attempt: &Attempt) -> Option<String> {
+        attempt.all_places().find_map(|place| self.reservation_at(attempt, place))
+    }
+
+    fn reservation_at(&self, attempt: &Attempt, place: usize) -> Option<String> {
         let holder = self.holder(attempt)?;
-        let disturbed = holder.disturbed.get(attempt.placement);
+        let disturbed = holder.disturbed.get(place);
         if let Some(Some(name)) = disturbed.and_then(|ways| ways.get(attempt.way)) {
             return Some(format!("the release changes `{name}`, which is looked at afterwards"));
         }
         let may_reset = |w: &Way| w.given != Given::Pointer || w.spelled.is_some();
         let resets = self.way(attempt).is_some_and(may_reset);
-        let idle = holder.standing.get(attempt.placement).is_some_and(|s| s.idle);
+        let idle = holder.standing.get(place).is_some_and(|s| s.idle);
         // What is null from then on, the analysis takes for what nobody looks at.
         let used =
             "the releasing function may leave null, and what was there is looked at afterwards";
-        let reserved = holder.reserved.get(attempt.placement).and_then(|r| r.as_deref());
+        let reserved = holder.reserved.get(place).and_then(|r| r.as_deref());
         reserved.or((resets && !idle).then_some(used)).map(str::to_owned)
+    }
+
+    /// The same with the next function that nothing keeps from being safe.
+    pub fn unreserved(&self, attempt: &Attempt) -> Option<Attempt> {
+        let ways = self.holder(attempt)?.ways.len();
+        let next = (attempt.way + 1..ways).map(|way| Attempt { way, ..attempt.clone() });
+        next.into_iter().find(|a| a.inner.is_empty() && self.reservation(a).is_none())
+    }
+
+    /// Whether the function is left right behind every release of an attempt.
+    pub fn leaves(&self, attempt: &Attempt) -> bool {
+        let Some(holder) = self.holder(attempt) else { return false };
+        attempt.all_places().all(|n| holder.leaves.get(n).is_some_and(|l| *l))
     }
 
     /// Whether what is released is null or new and nobody else's, by the code alone.
     pub fn is_filled(&self, attempt: &Attempt) -> bool {
         let Some(holder) = self.holder(attempt).filter(|h| h.only_filled) else { return false };
-        let standing = holder.standing.get(attempt.placement).copied().unwrap_or_default();
-        standing.alone && (standing.set || attempt.init_null)
+        attempt.all_places().all(|n| {
+            let standing = holder.standing.get(n).copied().unwrap_or_default();
+            standing.alone && (standing.set || attempt.init_null)
+        })
     }
 
     /// The ops of an attempt. For an analysis the pointer is also looked through before a release that
@@ -224,7 +260,7 @@ impl Plan {
     pub fn ops(&self, attempt: &Attempt, use_of: Use) -> Option<Vec<Op>> {
         let holder = self.holder(attempt)?;
         let way = self.way(attempt)?;
-        let placement = self.placement(attempt)?;
+        self.placement(attempt)?;
         let text = |name: &str| {
             let mut lines = attempt.inner.clone();
             if use_of == Use::Analysis && !way.accepts_null {
@@ -242,7 +278,8 @@ impl Plan {
                 (Some(guard), lines) => format!("if ({guard}) {{\n\t{}\n}}", lines.join("\n\t")),
             }
         };
-        let mut ops = placement.ops(&holder.text, &text);
+        let mut ops: Vec<Op> =
+            self.places(attempt).flat_map(|p| p.ops(&holder.text, &text)).collect();
         if attempt.init_null {
             let Start { at, value } = *holder.start.as_ref()?;
             ops.push(Op::Insert { at, end: at, text: format!(" = {value}") });
@@ -307,7 +344,10 @@ impl Plan {
         };
         let elsewhere = || {
             let Attempt { holder, placement, .. } = *attempt;
-            let at = |placement| Attempt { holder, placement, ..Attempt::default() };
+            let at = |placement| match self.kept_places(attempt, feedback) {
+                also if also.is_empty() => Attempt { holder, placement, ..Attempt::default() },
+                also => Attempt { placement, also, ..attempt.clone() },
+            };
             let skipped = |a: &Attempt| {
                 let hoists = matches!(self.placement(a), Some(Placement::HoistReturn { .. }));
                 hoists && !is_used_later(feedback)
@@ -317,6 +357,26 @@ impl Plan {
             next.filter(|a| self.placement(a).is_some()).or_else(|| self.next_holder(attempt))
         };
         better.or_else(elsewhere)
+    }
+
+    /// The places so far that are worth keeping beside another one: nothing was wrong there, but other paths lose the
+    /// object, too.
+    fn kept_places(&self, attempt: &Attempt, feedback: &Feedback) -> Vec<usize> {
+        let mut kept = attempt.also.clone();
+        let adds = self.placement(attempt).is_some_and(Placement::is_addition);
+        if matches!(feedback, Feedback::NotGone) && adds && kept.len() + 1 < MAX_PLACES {
+            kept.push(attempt.placement);
+        }
+        kept
+    }
+
+    /// What is tried before another place for the same release: a function for the struct around what leaks
+    /// concerns all that this holds, and what leaks is but one part of it.
+    pub fn aside(&self, attempt: &Attempt, feedback: &Feedback) -> Option<Attempt> {
+        let judged = matches!(feedback, Feedback::Problems(_) | Feedback::NotGone);
+        (judged && self.is_whole(attempt))
+            .then(|| self.next_way(attempt).or_else(|| self.next_holder(attempt)))
+            .flatten()
     }
 
     fn is_at_leak(&self, attempt: &Attempt) -> bool {
@@ -357,6 +417,12 @@ impl Plan {
         let any = |kind| problems.iter().find(|p| p.kind == kind);
         if any(ProblemKind::NoEffect).is_some() {
             return self.next_way(attempt);
+        }
+        if problems.iter().any(|p| p.kind == ProblemKind::UsedAfter)
+            && problems.iter().all(|p| !is_about_value(p))
+        {
+            // No condition and no other start makes it the last use.
+            return None;
         }
         let unset = any(ProblemKind::Uninitialised).or(any(ProblemKind::Unclear));
         if unset.is_some() && !attempt.init_null && holder.start.is_some() {
@@ -422,6 +488,12 @@ fn is_used_later(feedback: &Feedback) -> bool {
 /// Whether a problem is one of the object, not of the place.
 fn is_final(problem: &Problem) -> bool {
     matches!(problem.kind, ProblemKind::Escaped | ProblemKind::Undecided)
+}
+
+/// Whether what the pointer is was lost sight of: then all that is said of it may be about something else.
+fn is_about_value(problem: &Problem) -> bool {
+    use ProblemKind as K;
+    matches!(problem.kind, K::Unclear | K::Foreign | K::NotHeap | K::NullOwner)
 }
 
 /// Whether the only thing wrong is that nothing is released.

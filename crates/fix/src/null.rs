@@ -54,8 +54,8 @@ impl Question<'_> {
         })
     }
 
-    /// Plain memory may be null everywhere, and what other libraries release of memory, too. A stream
-    /// or a folder must be there.
+    /// Plain memory may be null everywhere, and what other libraries release of memory, too, unless the model says that
+    /// they go through it. A stream or a folder must be there.
     fn library_accepts(&self, model: &Model) -> bool {
         let mut effects = model.outcomes.iter().flat_map(|o| &o.effects);
         effects.all(|e| match e {
@@ -63,6 +63,7 @@ impl Question<'_> {
                 let plain = matches!(family.as_str(), "memory" | "new" | "new[]");
                 plain || (model.is_third_party() && self.models.is_memory(family))
             }
+            Effect::Needs(_) => false,
             _ => true,
         })
     }
@@ -352,6 +353,8 @@ bb0:
         assert!(!pointer("plain") && !pointer("through") && !pointer("fclose"));
         assert!(!pointer("insists"), "an assertion would fail");
         assert!(!pointer("asks_others"), "nobody knows what that does");
+        assert!(pointer("gnutls_x509_crt_deinit"));
+        assert!(!pointer("gnutls_certificate_free_credentials"), "it goes through them");
         assert!(question.accepts("by_address", 0, Given::Address));
         assert!(!question.accepts("by_address_plain", 0, Given::Address));
     }

@@ -158,6 +158,12 @@ impl Placement {
         }
     }
 
+    /// Whether a release is all that is added.
+    pub fn is_addition(&self) -> bool {
+        use Placement as P;
+        matches!(self, P::Before(_) | P::After(_) | P::BlockEnd(_) | P::Else { .. })
+    }
+
     /// The text that is said again in other words.
     pub fn rewritten(&self) -> Option<Range<usize>> {
         let target = match self {

@@ -9,8 +9,8 @@ use crate::finder::Finder;
 use crate::holder;
 use crate::kept::{Spared, Standing};
 use crate::patched::position;
-use crate::placement::Placement;
-use crate::releaser::{Knowledge, MAX_WAYS, Way};
+use crate::placement::{Answer, Placement};
+use crate::releaser::{Knowledge, MAX_WAYS, Way, structs_around};
 use crate::session::Case;
 use crate::shape::assignment_in;
 use crate::spelling;
@@ -130,7 +130,8 @@ impl Scene<'_, '_> {
         placements.retain(|p| p.rewritten().is_none_or(is_text));
         let question = self.workshop.about_null();
         let keepers = self.workshop.keepers();
-        let mut ways: Vec<Way> = ways.into_iter().filter_map(|w| self.complete(w, &text)).collect();
+        let ways = ways.into_iter().filter_map(|w| self.with_owner(w, &text));
+        let mut ways: Vec<Way> = ways.filter_map(|w| self.complete(w, &text)).collect();
         ways.retain(|w| w.given != Given::Pointer || !keepers.keeps(&w.name, w.arg));
         // What is not finished yet may lack parts without which the function crashes.
         let unfinished = self.finding.alloc_trace.len() <= 1;
@@ -160,9 +161,10 @@ impl Scene<'_, '_> {
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
         let disturbed = placements.iter().map(|p| self.disturbed(p, &ways)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
+        let leaves = placements.iter().map(|p| self.leaves(p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { at_leak, reserved, disturbed, only_filled, standing, ..holder }
+        Holder { at_leak, reserved, disturbed, leaves, only_filled, standing, ..holder }
     }
 
     /// A way as the code around spells it, then as it is.
@@ -185,6 +187,25 @@ impl Scene<'_, '_> {
         let changed =
             |w: &Way| template::disturbed(self.view, self.function, &w.others, placement.offset());
         ways.iter().map(|w| if after { None } else { changed(w) }).collect()
+    }
+
+    /// A way that is given the struct which it wants, of those that the object lies in; none when it wants another one.
+    fn with_owner(&self, way: Way, holder: &str) -> Option<Way> {
+        let wants = self.knowledge.wanted(&way).filter(|_| way.given == Given::Owner && !way.whole);
+        let Some(wants) = wants else { return Some(way) };
+        let mut unknown = false;
+        for text in structs_around(holder) {
+            let owner = match self.workshop.type_of(self.finding, text) {
+                Some(Referred::Whole(ty)) if ty == wants => format!("&{text}"),
+                Some(Referred::Pointed(ty)) if ty == wants => text.to_owned(),
+                known => {
+                    unknown |= known.is_none();
+                    continue;
+                }
+            };
+            return Some(Way { owner: Some(owner), ..way });
+        }
+        unknown.then_some(way)
     }
 
     /// A way with all arguments that it needs.
@@ -273,6 +294,21 @@ impl Scene<'_, '_> {
         let standing =
             Standing { idle: standing.idle || self.ends_there(text, placement), ..standing };
         if exact { standing } else { Standing { alone: false, set: false, ..standing } }
+    }
+
+    /// Whether the function is left right behind a release at a place.
+    fn leaves(&self, placement: &Placement) -> bool {
+        let body = self.function.child_by_field_name("body");
+        match placement {
+            Placement::Before(target) => {
+                let next = self.view.statement(target.at);
+                next.is_some_and(|s| s.node.kind() == "return_statement")
+            }
+            Placement::BlockEnd(brace) => body.is_some_and(|b| b.end_byte() == brace + 1),
+            Placement::HoistReturn { .. } => true,
+            Placement::Untaken { answer, .. } => matches!(answer, Answer::Returned { .. }),
+            _ => false,
+        }
     }
 
     /// Whether the function only releases other things behind a place, and returns.

@@ -27,6 +27,8 @@ pub struct Way {
     pub needs_owner: bool,
     /// The reference that is released is itself the struct that holds the object.
     pub whole: bool,
+    /// What it is given where it wants a struct that the object lies in: that struct's address.
+    pub owner: Option<String>,
     /// The library's own function for the family: it knows nothing of parts.
     pub basic: bool,
     /// Which argument the object is, and of how many; of zero when that is not known.
@@ -53,6 +55,7 @@ impl Way {
             accepts_null,
             needs_owner,
             whole,
+            owner: None,
             basic,
             arg,
             params,
@@ -93,6 +96,7 @@ impl Way {
             (Given::Address, Some(pointer)) => pointer.to_owned(),
             (Given::Address, None) => format!("&{holder}"),
             (Given::Owner, _) if self.whole => format!("&{holder}"),
+            (Given::Owner, _) if self.owner.is_some() => self.owner.clone().unwrap_or_default(),
             (Given::Owner, _) => owner(holder).unwrap_or_else(|| format!("&{holder}")),
         }
     }
@@ -106,6 +110,16 @@ fn owner(holder: &str) -> Option<String> {
     let dot = holder.rfind('.').map(|at| (at, format!("&{}", &holder[..at])));
     let arrow = holder.rfind("->").map(|at| (at, holder[..at].to_owned()));
     dot.into_iter().chain(arrow).max_by_key(|(at, _)| *at).map(|(_, text)| text)
+}
+
+/// The structs that an access path leads through, the innermost first: `a.b` and `a` of `a.b->c`.
+pub fn structs_around(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |p| struct_around(p)).skip(1)
+}
+
+fn struct_around(path: &str) -> Option<&str> {
+    let at = path.rfind(['.', '>'])?;
+    Some(path[..at].trim_end_matches('-'))
 }
 
 /// What is known about releasing in the program.
@@ -165,9 +179,15 @@ impl<'k> Knowledge<'k> {
 
     /// Not a function for objects of another type.
     fn fits(&self, way: &Way, ty: Option<&str>) -> bool {
-        let same = |h: &Homed<'_>| h.releaser.name == way.name && h.releaser.given == way.given;
-        let wants = self.releasers.iter().find(|h| same(h)).map_or("", |h| &h.releaser.ty);
-        way.given != Given::Pointer || wants.is_empty() || ty.is_none_or(|ty| ty == wants)
+        let wants = self.wanted(way);
+        way.given != Given::Pointer || wants.is_none_or(|wants| ty.is_none_or(|ty| ty == wants))
+    }
+
+    /// The struct that a function of the program wants a pointer to.
+    pub fn wanted(&self, way: &Way) -> Option<&str> {
+        let same = |h: &&Homed<'_>| h.releaser.name == way.name && h.releaser.given == way.given;
+        let wants = self.releasers.iter().find(same).map(|h| h.releaser.ty.as_str());
+        wants.filter(|ty| !ty.is_empty())
     }
 
     /// The library's function for a family.
@@ -307,5 +327,11 @@ mod tests {
         assert_eq!(statement(Given::Owner, "u.path"), "f(&u);");
         assert_eq!(statement(Given::Owner, "a.b->path"), "f(a.b);");
         assert_eq!(statement(Given::Owner, "a->b.path"), "f(&a->b);");
+    }
+
+    #[test]
+    fn structs_around_a_member() {
+        assert_eq!(structs_around("a.b->c.d").collect::<Vec<_>>(), ["a.b->c", "a.b", "a"]);
+        assert_eq!(structs_around("a").count(), 0);
     }
 }

@@ -78,6 +78,9 @@ fn reason(plan: &Plan, attempt: &Attempt) -> Option<String> {
         "The object that '{}' allocates at {}:{} is released by `{way}` {place}",
         finding.alloc.callee, finding.alloc.file, finding.alloc.line
     );
+    if !attempt.also.is_empty() {
+        text.push_str(", and where other paths part from that");
+    }
     if let Some(guard) = attempt.condition() {
         text.push_str(&format!(", if {guard}"));
     }

@@ -16,16 +16,17 @@ use crate::trial::{Bench, Key, Rejected, Use, Workshop};
 use leakproof_detect::{Examination, Problem, ProblemKind};
 use leakproof_findings::{Finding, Kind, Sources};
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A round is a compilation and an analysis: more than this many are not worth waiting for.
 const MAX_ROUNDS: usize = 24;
 /// Compilations, most of a few units only.
 const MAX_TURNS: usize = 200;
 /// Instructions of programs that are analysed in vain, one round after the other, before the rest is
-/// given up; at least so many rounds.
+/// given up; at least and at most so many rounds.
 const PATIENCE: usize = 400_000;
 const MIN_PATIENCE: usize = 2;
+const MAX_PATIENCE: usize = 7;
 
 /// Where one finding stands.
 #[derive(Clone, Debug)]
@@ -38,6 +39,9 @@ pub struct Case {
     pub first: Option<Feedback>,
     /// What is tried when no function releases the object with its parts: the parts, one by one.
     apart: Option<Attempt>,
+    /// What was tried, and what is tried when nothing better is left.
+    past: Vec<Attempt>,
+    postponed: VecDeque<Attempt>,
     /// It was already tried without the attempt in another function that seemed to release its object.
     alone: bool,
     /// The best attempt that only lacks a proof, and what is missing.
@@ -60,6 +64,8 @@ impl Case {
             tries: 0,
             first: None,
             apart: None,
+            past: Vec::new(),
+            postponed: VecDeque::new(),
             alone: false,
             suggestion: None,
         }
@@ -86,13 +92,27 @@ impl Case {
         {
             self.apart = self.apart.take().or_else(|| with_inner(&self.attempt, new));
         }
-        let next = self.plan.next(&self.attempt, &feedback);
-        let next = next.or_else(|| self.apart.take().filter(|a| *a != self.attempt));
+        self.past.push(self.attempt.clone());
+        let next = self.next(&feedback);
         self.first.get_or_insert(feedback);
         match next.filter(|_| self.tries < MAX_ATTEMPTS) {
             Some(next) => self.attempt = next,
             None => self.state = State::GivenUp,
         }
+    }
+
+    /// The best attempt that was not made yet.
+    fn next(&mut self, feedback: &Feedback) -> Option<Attempt> {
+        let next = self.plan.next(&self.attempt, feedback);
+        let aside = self.plan.aside(&self.attempt, feedback);
+        if aside.is_some() {
+            self.postponed.extend(next.clone());
+        }
+        let first = [aside.or(next), self.apart.take()].into_iter().flatten();
+        let mut all = first.chain(std::mem::take(&mut self.postponed));
+        let next = all.find(|a| !self.past.contains(a));
+        self.postponed = all.collect();
+        next
     }
 
     /// Proven, as far as the analysis goes: accept, or keep as a suggestion. `complete`: all that is
@@ -109,8 +129,12 @@ impl Case {
             self.suggestion.get_or_insert((self.attempt.clone(), problems.clone()));
         }
         if problems.is_empty() {
-            // Nothing better can be expected of another place.
-            self.state = State::GivenUp;
+            // Nothing better can be expected of another place, but perhaps of another function.
+            let next = self.plan.unreserved(&self.attempt).filter(|_| trusted && reserved);
+            match next.filter(|a| !self.past.contains(a)) {
+                Some(next) => self.past.push(std::mem::replace(&mut self.attempt, next)),
+                None => self.state = State::GivenUp,
+            }
         } else {
             self.reject(Feedback::Problems(problems));
         }
@@ -129,6 +153,8 @@ pub struct Session<'s, 'p> {
     pub rounds: usize,
     /// Functions whose attempts are tried one at a time, because together they confuse each other.
     serial: BTreeSet<String>,
+    /// Functions whose attempts are tried together only as far as no way leads from one to the other.
+    touchy: BTreeSet<String>,
     /// Attempts that wait: one of them and of those that are tried makes a function leak that none of
     /// them changes.
     waiting: Vec<usize>,
@@ -158,6 +184,7 @@ impl<'s, 'p> Session<'s, 'p> {
             known,
             rounds: 0,
             serial: BTreeSet::new(),
+            touchy: BTreeSet::new(),
             waiting: Vec::new(),
             hidden: Vec::new(),
             mixed: false,
@@ -168,8 +195,9 @@ impl<'s, 'p> Session<'s, 'p> {
     pub fn run(&mut self) {
         let mut turns = 0;
         let patience = PATIENCE / self.workshop.instructions().max(1);
+        let patience = patience.clamp(MIN_PATIENCE, MAX_PATIENCE);
         while self.rounds < MAX_ROUNDS
-            && self.vain < patience.max(MIN_PATIENCE)
+            && self.vain < patience
             && turns < MAX_TURNS
             && self.cases.iter().any(|c| c.state == State::Open)
         {
@@ -259,19 +287,18 @@ impl<'s, 'p> Session<'s, 'p> {
             let file = case.plan.finding.leak.file.as_str();
             ops.extend(case.ops(Use::Reading).unwrap_or_default().into_iter().map(|op| (file, op)));
         }
-        let mut chosen = Vec::new();
-        let mut busy: BTreeSet<&str> = BTreeSet::new();
+        let mut chosen: Vec<usize> = Vec::new();
         for i in self.order() {
             let case = &self.cases[i];
             if case.state != State::Open || self.waiting.contains(&i) {
                 continue;
             }
-            let function = case.plan.finding.function.as_str();
             let file = case.plan.finding.leak.file.as_str();
             let Some(own) = case.ops(Use::Reading) else { continue };
             // The same change for two findings is one change.
             let done = own.iter().all(|op| ops.iter().any(|(f, o)| *f == file && o == op));
-            if self.serial.contains(function) && busy.contains(function) && !done {
+            let waits = |&j: &usize| self.take_turns(i, j);
+            if !done && chosen.iter().any(waits) {
                 continue;
             }
             let clash = |op: &Op| ops.iter().any(|(f, other)| *f == file && conflict(op, other));
@@ -279,16 +306,32 @@ impl<'s, 'p> Session<'s, 'p> {
                 continue;
             }
             ops.extend(own.into_iter().map(|op| (file, op)));
-            busy.insert(function);
             chosen.push(i);
         }
         chosen
     }
 
+    /// Whether two attempts are not for the same round.
+    fn take_turns(&self, a: usize, b: usize) -> bool {
+        let function = &self.cases[a].plan.finding.function;
+        *function == self.cases[b].plan.finding.function
+            && (self.serial.contains(function)
+                || (self.touchy.contains(function) && self.may_meet(a, b)))
+    }
+
+    /// Whether a way may lead from the release of one attempt in a function to that of another one.
+    fn may_meet(&self, a: usize, b: usize) -> bool {
+        let leaves = |i: usize| self.cases[i].plan.leaves(&self.cases[i].attempt);
+        !(leaves(a) && leaves(b))
+    }
+
     /// Cases of functions whose attempts take turns come last, and of those the least tried, the last leak first: a
     /// release behind all ways serves those that were left earlier, too.
     fn order(&self) -> impl Iterator<Item = usize> {
-        let takes_turns = |i: &usize| self.serial.contains(&self.cases[*i].plan.finding.function);
+        let takes_turns = |i: &usize| {
+            let function = &self.cases[*i].plan.finding.function;
+            self.serial.contains(function) || self.touchy.contains(function)
+        };
         let (mut turns, free): (Vec<_>, Vec<_>) = (0..self.cases.len()).partition(takes_turns);
         turns.sort_by_key(|&i| (self.cases[i].tries, Reverse(i)));
         free.into_iter().chain(turns)
@@ -378,20 +421,21 @@ impl<'s, 'p> Session<'s, 'p> {
         let hidden = self.hidden_among(tried, &found);
         let blamed = self.blame_new_leaks(tried, &found, &hidden);
         let owners = bench.owners();
+        let mut parted = false;
         let narrowed = !blamed.is_empty() && blamed.iter().any(|i| self.waiting.contains(i));
         if !narrowed {
             self.go_on_with_waiting();
         }
-        let alone = self.serial.clone();
         for i in tried.iter().copied().filter(|i| !blamed.contains(i)) {
             let problems = self.problems(i, &owners, examination);
             let complete = is_complete(i, &owners, examination);
             let key = Key::of(&self.cases[i].plan.finding);
             let same = |k: &Key| k.same_object(&key) && k.leak == key.leak;
-            let gone = !found.iter().any(|(k, f)| same(k) && !self.is_beside(&[i], k, f));
-            if !alone.contains(&self.function_of(i)) && self.may_be_confused(i, tried, &problems) {
+            let other = |k: &Key, f: &Finding| self.is_beside(&[i], k, f) || self.is_sibling(i, f);
+            let gone = !found.iter().any(|(k, f)| same(k) && !other(k, f));
+            if self.may_be_confused(i, tried, &problems) {
                 // It is tried once more, without the others of its function.
-                self.serial.insert(self.function_of(i));
+                self.touchy.insert(self.function_of(i));
                 continue;
             }
             if let Some(other) = self.released_by(i, tried, &owners, bench, &problems) {
@@ -401,7 +445,10 @@ impl<'s, 'p> Session<'s, 'p> {
             }
             let case = &mut self.cases[i];
             match (gone, problems.is_empty()) {
-                (false, true) => case.reject(Feedback::NotGone),
+                (false, true) => {
+                    parted = true;
+                    case.reject(Feedback::NotGone);
+                }
                 (false, false) => case.reject(Feedback::Problems(problems)),
                 (true, _) => case.judge(problems, complete),
             }
@@ -410,8 +457,8 @@ impl<'s, 'p> Session<'s, 'p> {
             tried.iter().copied().filter(|&i| self.cases[i].state == State::Accepted).collect();
         match accepted.is_empty() {
             false => self.vain = 0,
-            // Half of the attempts is cleared of suspicion next.
-            true => self.vain += usize::from(!narrowed),
+            // Half of the attempts is cleared of suspicion next; a release on some of the paths is a part of one.
+            true => self.vain += usize::from(!narrowed && !parted),
         }
         self.mixed |= !accepted.is_empty() && (others || accepted.len() < tried.len());
         self.take_hidden(&accepted, bench, hidden);
@@ -422,8 +469,10 @@ impl<'s, 'p> Session<'s, 'p> {
     fn may_be_confused(&self, case: usize, tried: &[usize], problems: &[Problem]) -> bool {
         let function = self.function_of(case);
         let twice = problems.iter().any(|p| p.kind == ProblemKind::ReleasedElsewhere);
-        let beside =
-            |&i: &usize| self.function_of(i) == function && !self.is_one_change(&[case, i]);
+        let beside = |&i: &usize| {
+            let there = self.function_of(i) == function && self.may_meet(case, i);
+            there && !self.is_one_change(&[case, i])
+        };
         twice && tried.iter().any(beside)
     }
 
@@ -460,7 +509,9 @@ impl<'s, 'p> Session<'s, 'p> {
             let known = self.known.iter().any(|k| k.is_told_by(key));
             let there = tried.iter().any(|&i| self.function_of(i) == key.function);
             let uncovered = !known && finding.kind == Kind::Forgotten;
-            there && (uncovered || self.is_beside(tried, key, finding))
+            let sibling = || tried.iter().any(|&i| self.is_sibling(i, finding));
+            let parted = || sibling() && !self.is_planned(key, finding);
+            there && (uncovered || self.is_beside(tried, key, finding) || parted())
         };
         found.iter().filter(is_hidden).cloned().collect()
     }
@@ -468,11 +519,7 @@ impl<'s, 'p> Session<'s, 'p> {
     /// Whether a leak is of a part of an owner that also loses, at the same place, the part that an attempt
     /// releases: that did not make it, two parts of one owner are one finding.
     fn is_beside(&self, tried: &[usize], key: &Key, leak: &Finding) -> bool {
-        let is_told = |case: &Case| {
-            let told = &case.plan.finding;
-            told.variable == leak.variable && Key::of(told).leak == key.leak
-        };
-        if self.cases.iter().any(is_told) {
+        if self.is_planned(key, leak) {
             return false;
         }
         tried.iter().filter(|&&i| self.function_of(i) == key.function).any(|&i| {
@@ -487,6 +534,37 @@ impl<'s, 'p> Session<'s, 'p> {
             let apart = !inside.is_some_and(|o| o.is_empty() || o.starts_with(['-', '.', '[']));
             apart && Key::of(mended).leak == key.leak
         })
+    }
+
+    /// Whether something is done about the loss of a variable already, or will be.
+    fn is_planned(&self, key: &Key, leak: &Finding) -> bool {
+        let findings = self.cases.iter().map(|c| &c.plan.finding).chain(&self.hidden);
+        let mut told = findings.filter(|told| told.variable == leak.variable);
+        told.any(|told| Key::of(told).leak == key.leak)
+    }
+
+    /// Whether a leak is of another object that the same call left in another variable: of several objects of one
+    /// call that are lost at one place, one is told.
+    fn is_sibling(&self, case: usize, leak: &Finding) -> bool {
+        let case = &self.cases[case];
+        let Some(holder) = case.plan.holder(&case.attempt) else { return false };
+        let filled = self.filled_at(&case.plan.finding);
+        let is_filled = |name: &str| filled.iter().any(|f| f == name);
+        let (own, other) = (holder.text.as_str(), leak.variable.as_str());
+        own != other && is_filled(own) && is_filled(other)
+    }
+
+    /// The variables whose addresses are given to the call that makes the object of a finding.
+    fn filled_at(&self, finding: &Finding) -> Vec<String> {
+        let alloc = &finding.alloc;
+        let view = self.files.known(&finding.leak.file).filter(|_| alloc.file == finding.leak.file);
+        let offset = view.and_then(|v| v.offset(alloc.line, alloc.column));
+        let (Some(view), Some(offset)) = (view, offset) else { return Vec::new() };
+        let Some(statement) = view.statement(offset) else { return Vec::new() };
+        let addresses = view.find(statement.node, |n| {
+            n.kind() == "pointer_expression" && view.source(n).starts_with('&')
+        });
+        addresses.into_iter().map(|n| view.source(n)[1..].trim().to_owned()).collect()
     }
 
     /// What accepted fixes uncovered is to be mended next.
