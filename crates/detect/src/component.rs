@@ -9,6 +9,7 @@
 use crate::Options;
 use crate::apart::apart;
 use crate::audit::{self, Judgement};
+use crate::bound::{BoundRun, BoundRuns};
 use crate::finding;
 use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
@@ -23,11 +24,14 @@ use leakproof_ir::{Linkage, Loc};
 use leakproof_models::Library;
 use leakproof_program::{CallGraph, FuncRef, NeverNull, Program};
 use leakproof_smt::{Answer, Session};
-use leakproof_summary::{Audit, Candidate, Context, Exec, Limit, Place, Planted, Summary};
+use leakproof_summary::{
+    Audit, BoundCallee, Candidate, Context, Exec, Limit, Place, Planted, Summary,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Rounds of the fixpoint over a recursive component: without recursion, once, and once more.
@@ -57,16 +61,19 @@ pub struct Env<'a> {
     pub options: &'a Options,
     pub summaries: &'a Summaries,
     pub watched: &'a Watched,
+    pub bound_runs: &'a BoundRuns,
     /// What earlier analyses found out.
     pub reuse: Option<&'a Reuse<'a>>,
 }
 
+type BoundSummary<'a> = dyn Fn(&BoundCallee) -> Option<Arc<Summary>> + Sync + 'a;
 type SummaryOf<'a> = dyn Fn(FuncRef, FuncRef) -> Option<Arc<Summary>> + Sync + 'a;
 
 impl<'a> Env<'a> {
     fn context(
         &self,
         summary_of: &'a SummaryOf<'a>,
+        bound_summary: &'a BoundSummary<'a>,
         recursive: &'a FxHashSet<FuncRef>,
     ) -> Context<'a> {
         Context {
@@ -75,10 +82,16 @@ impl<'a> Env<'a> {
             models: self.models,
             never_null: self.never_null,
             summary_of,
+            bound_summary,
+            bound: None,
             recursive,
             budget: self.options.budget,
             inlining: None,
         }
+    }
+
+    fn bound_summary(&self, callee: &BoundCallee) -> Option<Arc<Summary>> {
+        self.bound_runs.get(self, callee).map(|run| run.summary)
     }
 }
 
@@ -150,6 +163,19 @@ impl Round {
     /// A function that calls nobody but finished ones, or is itself finished.
     fn only() -> Self {
         Self { last: true, ..Self::default() }
+    }
+
+    /// Rounds over a function for what is bound, when the program's own summaries are there.
+    pub fn bound(f: FuncRef, recursive: bool) -> Self {
+        if !recursive {
+            return Self::only();
+        }
+        Self { members: FxHashSet::from_iter([f]), first: true, ..Self::default() }
+    }
+
+    /// The next round knows what this one gave.
+    pub fn found(&mut self, f: FuncRef, summary: Arc<Summary>) {
+        self.before.insert(f, Known { summary, hash: None });
     }
 
     pub fn is_member(&self, f: FuncRef) -> bool {
@@ -300,7 +326,8 @@ fn run_with(
     ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
 ) -> Option<Outcome> {
     let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
-    let context = env.context(&summary_of, &round.members);
+    let bound_summary = |callee: &BoundCallee| env.bound_summary(callee);
+    let context = env.context(&summary_of, &bound_summary, &round.members);
     let work = || {
         let mut exec = Exec::new(&context, f)?;
         exec.planted = planted;
@@ -313,10 +340,44 @@ fn run_with(
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }
 
+/// One more run of a function, for calls that give it known functions. `members`: its component, when that is recursive.
+pub fn run_bound(
+    env: &Env<'_>,
+    round: &Round,
+    callee: &BoundCallee,
+    members: &FxHashSet<FuncRef>,
+) -> Option<BoundRun> {
+    let f = callee.function;
+    // While the other members are not finished, who needs them cannot be run.
+    let asked_for_others = AtomicBool::new(false);
+    let summary_of = |caller: FuncRef, g: FuncRef| {
+        asked_for_others.fetch_or(g != f && members.contains(&g), Ordering::Relaxed);
+        round.summary(env, caller, g)
+    };
+    let bound_summary = |callee: &BoundCallee| env.bound_summary(callee);
+    let context = env.context(&summary_of, &bound_summary, members);
+    let context = Context { bound: Some(&callee.bound), ..context };
+    let work = || {
+        let mut exec = Exec::new(&context, f)?;
+        let mut outcome = Outcome::default();
+        exec.run();
+        if exec.limit.is_some() || callee.inside && asked_for_others.load(Ordering::Relaxed) {
+            return None;
+        }
+        ask_for_leaks(env, &context, round, f, &mut exec, &mut outcome);
+        let mut summary = exec.summarise();
+        summary.returns_deeper = round.last && !members.is_empty();
+        let Outcome { findings, longest_question, .. } = outcome;
+        Some(BoundRun { summary: Arc::new(summary), findings: findings.into(), longest_question })
+    };
+    catch_unwind(AssertUnwindSafe(work)).ok().flatten()
+}
+
 /// Runs one function in one round. A panic skips the function with a note.
 fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outcome) {
     let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
-    let context = env.context(&summary_of, &round.members);
+    let bound_summary = |callee: &BoundCallee| env.bound_summary(callee);
+    let context = env.context(&summary_of, &bound_summary, &round.members);
     let work = || run_function(env, &context, f, round);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let outcome = Outcome {
@@ -332,7 +393,8 @@ fn analyse_function(env: &Env<'_>, round: &Round, f: FuncRef) -> (Summary, Outco
 /// What a run with a log says of the watched releases of a function; nothing after a panic.
 fn judgements(env: &Env<'_>, round: &Round, f: FuncRef) -> Vec<Judgement> {
     let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
-    let context = env.context(&summary_of, &round.members);
+    let bound_summary = |callee: &BoundCallee| env.bound_summary(callee);
+    let context = env.context(&summary_of, &bound_summary, &round.members);
     let work = || {
         let mut exec = Exec::new(&context, f)?;
         exec.audit = Some(Audit::of(audit::judged(env, f)));
@@ -368,21 +430,11 @@ fn run_function(
     }
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
     outcome.objects = exec.objects.len() as u64;
-    let keeps_locals = function.name == "main" && !env.options.at_exit;
-    let candidates = exec.candidates(keeps_locals);
+    ask_for_leaks(env, context, round, f, &mut exec, &mut outcome);
     outcome.limited = exec.limit.map(|l| match l {
         Limit::Steps => "step budget".to_owned(),
         Limit::Terms => "term budget".to_owned(),
     });
-    let (asked, others) = match report || round.first {
-        true => (candidates, Vec::new()),
-        false => candidates.into_iter().partition(|c| exec.was_never_stored(c.object)),
-    };
-    others.iter().for_each(|c| exec.settle_lost(c));
-    find_leaks(env, &mut exec, asked, &mut outcome);
-    if !outcome.asked.is_empty() {
-        apart(|| second_look::take(env, context, round, f, &mut outcome));
-    }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
     summary.returns_deeper = report && !context.recursive.is_empty();
@@ -397,6 +449,33 @@ fn run_function(
     }
     outcome.took = start.elapsed();
     (summary, outcome)
+}
+
+/// What leaks at the exits of a function that was run, with what callees leak for functions that it gives them.
+fn ask_for_leaks(
+    env: &Env<'_>,
+    context: &Context<'_>,
+    round: &Round,
+    f: FuncRef,
+    exec: &mut Exec<'_>,
+    outcome: &mut Outcome,
+) {
+    let keeps_locals = exec.function.name == "main" && !env.options.at_exit;
+    let candidates = exec.candidates(keeps_locals);
+    let (asked, others) = match round.last || round.first {
+        true => (candidates, Vec::new()),
+        false => candidates.into_iter().partition(|c| exec.was_never_stored(c.object)),
+    };
+    others.iter().for_each(|c| exec.settle_lost(c));
+    find_leaks(env, exec, asked, outcome);
+    if !outcome.asked.is_empty() {
+        apart(|| second_look::take(env, context, round, f, outcome));
+    }
+    for callee in &exec.bound_to {
+        let Some(run) = env.bound_runs.get(env, callee) else { continue };
+        outcome.findings.extend(run.findings.iter().cloned());
+        outcome.longest_question = outcome.longest_question.max(run.longest_question);
+    }
 }
 
 /// Whether a function is called only through pointers to it: nobody calls it by its name, and nobody else could.

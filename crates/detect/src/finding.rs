@@ -6,7 +6,7 @@ use crate::path;
 use leakproof_findings::{AllocSite, Evidence, Finding, Kind};
 use leakproof_guard::{Assignment, Base, Sym, Term, base_address, evaluate};
 use leakproof_program::Program;
-use leakproof_summary::{BaseKind, Candidate, Drop, Exec, Place, Site, Slot, Stored};
+use leakproof_summary::{BaseKind, Candidate, Drop, DropKind, Exec, Place, Site, Slot, Stored};
 use rustc_hash::FxHashMap;
 
 /// A model with what has been evaluated under it.
@@ -83,7 +83,7 @@ pub fn build(
         return None;
     }
     let describe = Describe::new(program);
-    let elsewhere = (point.func != exec.me).then(|| named::written_at(program, point)).flatten();
+    let elsewhere = (point.func != exec.me).then(|| name_elsewhere(program, exec, &end)).flatten();
     let named = || end.cell.map(|c| describe.cell(exec, c));
     let variable = elsewhere.or_else(named).unwrap_or_default();
     let keeper = end.keeper.map(|c| describe.cell(exec, c)).unwrap_or_default();
@@ -109,6 +109,19 @@ pub fn build(
         path,
         condition,
         ..Finding::default()
+    })
+}
+
+/// What lost an object in another function than the one that was run, as that one calls it.
+fn name_elsewhere(program: &Program, exec: &Exec<'_>, end: &End) -> Option<String> {
+    named::written_at(program, end.point).or_else(|| {
+        let drop = &exec.drops[end.drop?];
+        match (drop.kind, drop.holder.1) {
+            (DropKind::OwnerFreed, Slot::At(offset)) => {
+                named::member_of_released(program, end.point, offset)
+            }
+            _ => None,
+        }
     })
 }
 

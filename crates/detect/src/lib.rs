@@ -7,6 +7,7 @@
 
 mod apart;
 mod audit;
+mod bound;
 mod component;
 mod describe;
 mod effort;
@@ -129,6 +130,7 @@ fn report(program: &Program, outcomes: Vec<Outcome>, options: &Options) -> Repor
 /// Sorts findings by place and keeps one per root cause, as the report level asks.
 fn one_per_cause(mut leaks: Vec<Finding>, level: u8) -> Vec<Finding> {
     leaks.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)).then_with(|| better_first(a, b)));
+    leaks.dedup();
     let mut seen = std::collections::HashSet::new();
     leaks.retain(|f| level == 0 || seen.insert(cause(f, level)));
     leaks

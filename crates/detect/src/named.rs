@@ -22,6 +22,18 @@ pub fn written_at(program: &Program, at: Place) -> Option<String> {
     stored.or_else(|| only(here().filter_map(|inst| names.object_of_method(&inst.kind))))
 }
 
+/// A member of what is released at a position, as its function calls it: `s->name` where that does `free(s)`.
+pub fn member_of_released(program: &Program, at: Place, offset: i64) -> Option<String> {
+    let function = program.function(at.func);
+    let body = function.body.as_ref()?;
+    let names = Names { module: program.module(at.func.module), function, body };
+    let mut released = body.insts.iter().filter_map(|(_, inst)| match &inst.kind {
+        InstKind::Call { args, .. } if inst.loc == at.loc => args.first().copied(),
+        _ => None,
+    });
+    released.find_map(|pointer| names.member(pointer, offset))
+}
+
 /// The one name among several mentions of it.
 fn only(mut names: impl Iterator<Item = String>) -> Option<String> {
     let first = names.next()?;
@@ -41,6 +53,18 @@ impl Names<'_> {
             InstKind::Call { args, .. } => self.place(*args.first()?, MAX_STEPS),
             _ => None,
         }
+    }
+
+    /// A member of what a variable points to: of several with that value the last, which is what a cast gave.
+    fn member(&self, pointer: ValueId, offset: i64) -> Option<String> {
+        let variables = self.body.insts.iter().filter_map(|(_, inst)| match inst.kind {
+            InstKind::VarSet { var, value } if value == pointer => Some(&self.body.vars[var]),
+            _ => None,
+        });
+        variables.collect::<Vec<_>>().into_iter().rev().find_map(|variable| {
+            let (name, _) = field(self.module, self.module.pointee(variable.ty?)?, offset)?;
+            (!name.is_empty()).then(|| format!("{}->{name}", variable.name))
+        })
     }
 
     /// What an address is the address of.

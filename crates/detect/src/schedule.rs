@@ -1,6 +1,7 @@
 //! Runs components bottom-up: a level at a time, the components of a level in parallel.
 
 use crate::Options;
+use crate::bound::BoundRuns;
 use crate::component::{self, Known, Outcome};
 use crate::inner;
 use crate::store::{Id, Reuse};
@@ -57,6 +58,7 @@ pub fn run(
     let summaries = Summaries::new(calls);
     let watched = Watched::new(program, calls, &options.watch);
     let never_null = NeverNull::of(program, calls);
+    let bound_runs = BoundRuns::new(calls);
     let env = component::Env {
         program,
         calls,
@@ -65,6 +67,7 @@ pub fn run(
         options,
         summaries: &summaries,
         watched: &watched,
+        bound_runs: &bound_runs,
         reuse,
     };
     let work = || {

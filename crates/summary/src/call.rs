@@ -6,7 +6,8 @@
 
 use crate::exec::{Exec, Note, NoteKind};
 use crate::memory::Leaves;
-use crate::state::{State, differences};
+use crate::one_of::Choice;
+use crate::state::State;
 use crate::vocabulary::{BaseKind, Object, Site, Slot, What};
 use leakproof_guard::{Node, SymInfo, Term, Terms};
 use leakproof_ir::{Callee, Function, InstId, Linkage, Loc, SourceType, Ty, TypeId, ValueId};
@@ -41,33 +42,48 @@ impl Exec<'_> {
         let loc = self.body.insts[inst].loc;
         let args: Vec<Term> = args.iter().map(|&a| self.value(state, a)).collect();
         let call = Call { name: "", inst, args: &args, ty, loc };
-        let targets = match callee {
-            Callee::Direct(f) => vec![self.ctx.program.resolve(self.me.module, f)],
-            Callee::Indirect(v) => self.indirect_targets(state, inst, v),
+        let choices = match callee {
+            Callee::Direct(f) => {
+                let target = self.ctx.program.resolve(self.me.module, f);
+                vec![Choice { target, when: None }]
+            }
+            Callee::Indirect(v) => self.indirect_targets(state, &call, v),
             Callee::Asm => Vec::new(),
         };
-        match targets.as_slice() {
+        match choices.as_slice() {
             [] => Some(self.unknown_call(&call, None, "", state)),
-            [one] => self.call_target(&call, *one, state),
+            [one] => self.call_target(&call, one.target, state),
             many if many.len() <= MAX_TARGETS => self.call_one_of(&call, many, state),
             _ => Some(self.unknown_call(&call, None, "", state)),
         }
     }
 
     /// Functions that the pointer's own value names, else what the call graph says.
-    fn indirect_targets(&mut self, state: &State, inst: InstId, v: ValueId) -> Vec<Target> {
+    fn indirect_targets(&mut self, state: &State, call: &Call<'_>, v: ValueId) -> Vec<Choice> {
         let t = self.value(state, v);
-        let mut known = Vec::new();
+        let mut known: Vec<Choice> = Vec::new();
         for leaf in self.leaves(state, t).unwrap_or_default() {
             match leaf.target {
                 Leaves::Cell(base, _) => match self.kind(base) {
-                    BaseKind::Func(f) => known.push(self.target_of(f)),
-                    _ => return self.known_targets(inst),
+                    BaseKind::Func(f) => {
+                        let when = (!leaf.any).then_some(leaf.cond);
+                        known.push(Choice { target: self.target_of(f), when });
+                    }
+                    _ => return self.given_targets(state, call, t),
                 },
                 Leaves::Int => {}
             }
         }
         known
+    }
+
+    /// The call graph's targets of a call through what callers may know better.
+    fn given_targets(&mut self, state: &State, call: &Call<'_>, pointer: Term) -> Vec<Choice> {
+        let known = self.known_targets(call.inst);
+        if known.len() != 1 {
+            self.note_called_through(state, pointer);
+        }
+        known.into_iter().map(|target| Choice { target, when: None }).collect()
     }
 
     /// The call graph's targets; a guess by signature alone is no knowledge.
@@ -92,6 +108,7 @@ impl Exec<'_> {
         args: &[Term],
         state: &mut State,
     ) {
+        self.note_called_through(state, function);
         let leaves = self.leaves(state, function).unwrap_or_default();
         if let [leaf] = leaves.as_slice()
             && let Leaves::Cell(base, _) = leaf.target
@@ -104,69 +121,6 @@ impl Exec<'_> {
                 // Whoever called back keeps the result.
                 value.into_iter().for_each(|v| self.escape(&mut after, v));
                 *state = after;
-            }
-        }
-    }
-
-    /// Any one of several functions is called.
-    fn call_one_of(
-        &mut self,
-        call: &Call<'_>,
-        targets: &[Target],
-        state: &mut State,
-    ) -> Option<Option<Term>> {
-        let mut rest = state.clone();
-        let mut done: Option<(State, Option<Term>)> = None;
-        let mut borrowed = false;
-        let first = self.created.len();
-        for (i, &target) in targets.iter().enumerate() {
-            let before = self.created.len();
-            let chosen = if i + 1 == targets.len() {
-                Terms::TRUE
-            } else {
-                self.opaque(1, What::Choice, &self.name_of(target), call.loc)
-            };
-            let not_chosen = self.terms.not(chosen);
-            let mut branch = rest.clone();
-            branch.pc = self.pcs.extend(&mut self.terms, rest.pc, chosen)?;
-            if let Some(value) = self.call_target(call, target, &mut branch) {
-                borrowed |= self.created.len() == before && value != Some(Terms::NULL);
-                done = Some(match done {
-                    None => (branch, value),
-                    Some((other, w)) => {
-                        let (mut both, v) =
-                            self.join_outcomes(other.clone(), w, branch.clone(), value);
-                        self.unite_releases(&other, &branch, &mut both);
-                        (both, v)
-                    }
-                });
-            }
-            match self.pcs.extend(&mut self.terms, rest.pc, not_chosen) {
-                Some(pc) => rest.pc = pc,
-                None => break,
-            }
-        }
-        let (after, value) = done?;
-        *state = after;
-        if borrowed {
-            // Some of them hand out what they keep: the caller cannot be meant to release it.
-            let handed_out = self.created[first..].to_vec();
-            for id in handed_out {
-                let address = self.terms.addr(self.objects[id.0 as usize].base, 0);
-                self.escape(state, address);
-            }
-        }
-        Some(value)
-    }
-
-    /// Which function a pointer calls often goes with which one allocated: what one of them
-    /// releases or takes counts for all.
-    fn unite_releases(&mut self, a: &State, b: &State, both: &mut State) {
-        for (cell, left, right) in differences(a, b) {
-            if matches!(cell.1, Slot::Freed | Slot::Escaped) {
-                let (x, y) = (left.unwrap_or(Terms::FALSE), right.unwrap_or(Terms::FALSE));
-                let either = self.terms.or2(x, y);
-                both.mem.insert(cell, either);
             }
         }
     }
@@ -197,12 +151,7 @@ impl Exec<'_> {
         }
     }
 
-    fn name_of(&self, target: Target) -> Arc<str> {
-        let (Target::Defined(f) | Target::External(f)) = target;
-        self.ctx.program.function(f).source_name.as_str().into()
-    }
-
-    fn call_target(
+    pub(crate) fn call_target(
         &mut self,
         call: &Call<'_>,
         target: Target,
@@ -257,6 +206,10 @@ impl Exec<'_> {
         if summary.opaque {
             let name = function.source_name.clone();
             return Some(self.unknown_call(call, Some((f, function)), &name, state));
+        }
+        let summary = self.summary_for_call(call, f, summary, state);
+        if summary.never_returns {
+            return None;
         }
         if let Some(done) = self.run_inlined(call, f, &summary, state) {
             return done;

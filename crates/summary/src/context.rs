@@ -1,5 +1,6 @@
 //! What every function's analysis is given: the program, models, finished summaries, budgets.
 
+use crate::dispatch::{Bound, BoundCallee};
 use crate::exec::Inlining;
 use crate::summary::Summary;
 use leakproof_models::Library;
@@ -33,6 +34,11 @@ pub struct Context<'a> {
     pub never_null: &'a NeverNull,
     /// By caller and callee: the summary of a function of an earlier component, or of an earlier round of this one.
     pub summary_of: &'a (dyn Fn(FuncRef, FuncRef) -> Option<Arc<Summary>> + Sync),
+    /// The summary of a function for calls that give it known functions; `None` when there is no other than the one for
+    /// all calls.
+    pub bound_summary: &'a (dyn Fn(&BoundCallee) -> Option<Arc<Summary>> + Sync),
+    /// The functions that this run is for.
+    pub bound: Option<&'a Bound>,
     /// The component under analysis, when it is recursive.
     pub recursive: &'a FxHashSet<FuncRef>,
     pub budget: Budget,

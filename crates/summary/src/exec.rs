@@ -16,6 +16,7 @@ use crate::atoms::Favours;
 use crate::cfg::{Cfg, Item, LoopId, MAX_WAYS, Tail};
 use crate::context::Context;
 use crate::deciding::Deciding;
+use crate::dispatch::{BoundCallee, Route};
 use crate::export::StepsTo;
 use crate::memory::Bases;
 use crate::planted::{Planted, PlantedElement, PlantedIn};
@@ -267,6 +268,11 @@ pub struct Exec<'a> {
     pub(crate) expected: BTreeSet<u32>,
     /// Parameters that are sizes of what the library is asked for.
     pub(crate) sizes: BTreeSet<u32>,
+    /// Routes to pointers that it calls through and does not know.
+    pub(crate) called_through: BTreeSet<Route>,
+    /// Callees that acted by their summaries for functions that they were given.
+    pub bound_to: BTreeSet<BoundCallee>,
+    pub(crate) bound_calls: u32,
     env: Vec<Option<Term>>,
     def_loop: Vec<Option<LoopId>>,
     pending: FxHashMap<BlockId, Vec<Edge>>,
@@ -362,6 +368,9 @@ impl<'a> Exec<'a> {
             releases_untold: false,
             expected: BTreeSet::new(),
             sizes: BTreeSet::new(),
+            called_through: BTreeSet::new(),
+            bound_to: BTreeSet::new(),
+            bound_calls: 0,
             env: vec![None; function.values.len()],
             def_loop,
             pending: FxHashMap::default(),
@@ -702,6 +711,9 @@ impl<'a> Exec<'a> {
     }
 
     fn argument(&mut self, i: u32, bits: u16) -> Term {
+        if let Some(function) = self.bound_argument(i) {
+            return function;
+        }
         let nonzero = self.ctx.never_null.contains(self.me, i);
         let info = SymInfo { bits, range: None, nonzero, outside: true };
         self.add_symbol(info, SymKind::Arg(i))

@@ -605,6 +605,7 @@ impl Exec<'_> {
             used: self.used_parameters(),
             expected: self.expected_parameters(),
             sizes: self.sizes.iter().copied().collect(),
+            calls_through: self.told_routes(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod complaint;
 mod context;
 mod decided;
 mod deciding;
+mod dispatch;
 mod elements;
 mod errno;
 mod exec;
@@ -29,6 +30,7 @@ mod length;
 mod marks;
 mod memory;
 mod model;
+mod one_of;
 mod open;
 mod outcome;
 mod planted;
@@ -47,6 +49,7 @@ mod way;
 
 pub use audit::{Audit, Release, Touch, TouchKind};
 pub use context::{Budget, Context};
+pub use dispatch::{Bound, BoundCallee, Route};
 pub use exec::{
     Drop, DropKind, Exec, Exit, Free, Inlining, Limit, Note, NoteKind, Resized, Stored, Visit,
 };

@@ -330,6 +330,11 @@ impl Exec<'_> {
         if let Some(&t) = self.inits.get(&(base, slot, epoch, bits)) {
             return t;
         }
+        if bits == 64
+            && let Some(function) = self.bound_contents(base, slot, epoch)
+        {
+            return function;
+        }
         if bits > 8 {
             self.wide.insert(base);
         }

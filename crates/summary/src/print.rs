@@ -42,6 +42,12 @@ pub fn print(summary: &Summary, names: &Names<'_>) -> String {
             let _ = writeln!(out, "  {label} {}", arguments.join(", "));
         }
     }
+    for route in &summary.calls_through {
+        let way = route.cells.iter().fold(format!("arg{}", route.argument), |at, offset| {
+            if *offset == 0 { format!("[{at}]") } else { format!("[{at}{offset:+}]") }
+        });
+        let _ = writeln!(out, "  calls through {way}");
+    }
     for (i, object) in summary.objects.iter().enumerate() {
         let calls: Vec<&str> = object.trace.iter().map(|s| &*s.callee).collect();
         let _ = writeln!(out, "  new{i}: {} by {}", object.family, calls.join(" -> "));

@@ -4,6 +4,7 @@
 //! over it. Symbols that are neither arguments nor initial contents are private: every call gets
 //! fresh ones, shared by everything that this call does.
 
+use crate::dispatch::Route;
 use crate::vocabulary::{Origin, Place, Site, Slot, What};
 use leakproof_guard::{Area, Cast, Cmp, Op};
 use leakproof_program::{FuncRef, GlobalRef};
@@ -134,6 +135,8 @@ pub struct Summary {
     pub expected: Vec<u32>,
     /// Arguments that are sizes of what it asks the library for.
     pub sizes: Vec<u32>,
+    /// Routes to pointers that it calls through: which functions they are is the callers' choice.
+    pub calls_through: Vec<Route>,
     pub objects: Vec<NewObject>,
     pub effects: Vec<Effect>,
     /// Nothing is known: what it is given escapes.

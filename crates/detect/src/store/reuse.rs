@@ -187,7 +187,7 @@ impl<'a> Reuse<'a> {
         outcome: &Outcome,
     ) -> Option<Id> {
         let wire = Wire::store(&self.names, summary)?;
-        let hash = wire.hash()?;
+        let hash = self.hash_for_callers(env, round, f, summary, &wire)?;
         if let Some(key) = key.filter(|_| outcome.is_lasting(env.options)) {
             let bodies =
                 if outcome.looked_twice { Some(self.bodies(env, round, f)?) } else { None };
@@ -198,6 +198,25 @@ impl<'a> Reuse<'a> {
             self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
         Some(hash)
+    }
+
+    /// What stands for a summary in keys of callers. Who calls a function that calls through what it is given may have it
+    /// run for that: then all counts that such a run looks at.
+    fn hash_for_callers(
+        &self,
+        env: &Env<'_>,
+        round: &Round,
+        f: FuncRef,
+        summary: &Summary,
+        wire: &Wire,
+    ) -> Option<Id> {
+        let said = wire.hash()?;
+        if summary.calls_through.is_empty() {
+            return Some(said);
+        }
+        let mut text = said.to_vec();
+        self.describe(env, round, f, &mut text)?;
+        Some(hash(&text))
     }
 
     pub fn fetch_planted(
@@ -250,11 +269,18 @@ impl<'a> Reuse<'a> {
     fn positions(&self, env: &Env<'_>, round: &Round, f: FuncRef, planted: &[Planted]) -> Id {
         let mut functions = BTreeSet::from([f]);
         functions.extend(planted.iter().flat_map(|p| p.trace.iter()).map(|s| s.at.func));
-        for &callee in env.calls.callees_of(f) {
-            if let Some(summary) = round.summary(env, f, callee) {
+        let (mut callers, mut seen) = (vec![f], BTreeSet::from([f]));
+        while let Some(caller) = callers.pop() {
+            for &callee in env.calls.callees_of(caller) {
+                let Some(summary) = round.summary(env, caller, callee) else { continue };
                 wire::for_each_function(&summary, |f| {
                     functions.insert(f);
                 });
+                // It may be run for what it is given, and have findings then.
+                if !summary.calls_through.is_empty() && seen.insert(callee) {
+                    functions.insert(callee);
+                    callers.push(callee);
+                }
             }
         }
         let placed = functions.into_iter().map(|f| {

@@ -174,6 +174,7 @@ fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
         used,
         expected,
         sizes,
+        calls_through,
         ..
     } = summary;
     Some(Summary {
@@ -190,6 +191,7 @@ fn translated(summary: &Summary, t: &mut impl Translate) -> Option<Summary> {
         used: used.clone(),
         expected: expected.clone(),
         sizes: sizes.clone(),
+        calls_through: calls_through.clone(),
     })
 }
 
