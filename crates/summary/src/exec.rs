@@ -4,6 +4,7 @@
 //! met, and a log from which paths are told. Every block is executed once per turn of the loops
 //! around it, with the join of all states that reach it.
 
+mod elements;
 mod endless;
 mod inline;
 mod join;
@@ -27,6 +28,7 @@ use crate::summary::Summary;
 use crate::vocabulary::{BaseKind, Object, ObjectId, Origin, Place, Site, Slot, SymKind, What};
 pub use endless::Endless;
 pub(crate) use endless::reads_memory;
+pub(crate) use elements::ElementFree;
 use imbl::OrdMap;
 use inline::is_local;
 use leakproof_guard::{Base, Cmp, Sym, SymInfo, Term, Terms, Units};
@@ -198,7 +200,7 @@ pub struct Exec<'a> {
     /// Objects of others that were given to a resizing function: theirs to keep if it fails.
     pub resized: Vec<Resized>,
     /// Objects that were released as elements of an array.
-    pub(crate) element_frees: Vec<Base>,
+    pub(crate) element_frees: Vec<ElementFree>,
     /// Bases whose address was stored in memory.
     pub stored: FxHashMap<Base, Vec<Stored>>,
     /// Values that are compared with null.

@@ -511,7 +511,7 @@ impl Exec<'_> {
     /// Values in cells that outlive the function, with the condition under which they do.
     fn outside_holders(&mut self, state: &State, keeps: Locals) -> Vec<(Term, Term)> {
         let mut list = Vec::new();
-        let elements: FxHashSet<Base> = self.element_frees.iter().copied().collect();
+        let elements: FxHashSet<Base> = self.element_frees.iter().map(|f| f.base).collect();
         for (&(base, slot), &value) in &state.mem {
             if !slot.is_contents() || !self.terms.has_addr(value) {
                 continue;

@@ -311,6 +311,11 @@ impl PathConditions {
         list
     }
 
+    /// What the path says since it was at `start`.
+    pub fn since(&self, pc: Pc, start: Pc) -> Vec<Term> {
+        self.literals(pc, start)
+    }
+
     fn common_ancestor(&self, mut a: Pc, mut b: Pc) -> Pc {
         while a != b {
             if self.node(a).depth >= self.node(b).depth {

@@ -10,10 +10,10 @@ use super::{Edge, Exec, is_pure};
 use crate::cfg::LoopId;
 use crate::memory::Leaves;
 use crate::state::{State, differences};
-use crate::vocabulary::{BaseKind, Slot, What};
-use leakproof_guard::{Base, Node, Op, Term, Terms, signed_limits};
+use crate::vocabulary::{BaseKind, What};
+use leakproof_guard::{Base, Node, Op, Term, signed_limits};
 use leakproof_ir::{BinOp, BlockId, InstKind, Loc, ValueId, ValueKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// A pointer goes no more steps than this: so many bytes have no object.
 const MAX_STEPS: i64 = 1 << 40;
@@ -31,10 +31,8 @@ impl Exec<'_> {
         let header = self.cfg.loops[l.0 as usize].header;
         let items = self.cfg.loops[l.0 as usize].items.clone();
         let counters = self.counting_phis(header);
-        let before: FxHashMap<BlockId, usize> =
-            self.pending.iter().map(|(b, edges)| (*b, edges.len())).collect();
+        let mut begin = self.begin_loop();
         let volatile = self.volatile_loads(l);
-        let released = self.element_frees.len();
         let (outer, turns) = (self.repeating, self.turns_of(l));
         let made_before = self.objects.len();
         let (mut turn, mut again, mut edges) = (0, None, Vec::new());
@@ -42,6 +40,7 @@ impl Exec<'_> {
             self.repeating = outer || turn > 0;
             let Some(entry) = self.take_merged(header) else { break };
             let entered = entry.state.clone();
+            begin.turn(self.element_frees.len(), entered.pc);
             let before_phis = entry.phis.clone();
             if turn > 0 {
                 let ways = again.take().map_or_else(|| self.ways_out_of(l), |a: Again| a.ways);
@@ -74,7 +73,7 @@ impl Exec<'_> {
             }
         }
         self.repeating = outer;
-        self.release_elements(l, &before, released);
+        self.release_elements(l, &begin);
     }
 
     /// Full turns of a loop. Where a release is judged, one more: what the second turn releases, the
@@ -86,27 +85,6 @@ impl Exec<'_> {
             (false, true) => 3,
             (true, false) => 1,
             (true, true) => 2,
-        }
-    }
-
-    /// A loop that releases the elements of an array releases all that there are: when it takes
-    /// no turn, there were none. Structs with planted objects are released where they are: what
-    /// they hold is asked about in the same turn.
-    fn release_elements(&mut self, l: LoopId, before: &FxHashMap<BlockId, usize>, released: usize) {
-        let mut bases = self.element_frees[released..].to_vec();
-        bases.retain(|&base| !self.is_planted_in(base));
-        bases.sort_unstable();
-        bases.dedup();
-        for (b, edges) in &mut self.pending {
-            let old = before.get(b).copied().unwrap_or(0);
-            if bases.is_empty() || self.cfg.loops[l.0 as usize].blocks.contains(b) {
-                continue;
-            }
-            for edge in edges.iter_mut().skip(old) {
-                for &base in &bases {
-                    edge.state.mem.insert((base, Slot::Freed), Terms::TRUE);
-                }
-            }
         }
     }
 

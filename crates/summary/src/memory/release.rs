@@ -1,7 +1,7 @@
 //! Release and escape: who may still have to release an object.
 
 use super::Leaves;
-use crate::exec::{DropKind, Exec, Free};
+use crate::exec::{DropKind, ElementFree, Exec, Free, Stored};
 use crate::state::State;
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
 use leakproof_guard::{Base, Node, Seen, Term, Terms};
@@ -12,6 +12,9 @@ use smallvec::{SmallVec, smallvec};
 const MAX_ESCAPE_CONDITION: u32 = 1000;
 /// Objects of callers that escape are followed as far as this many dereferences away.
 pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
+/// A condition of being an element that is larger than this, or has more parts, is taken as met.
+const MAX_STORED_CONDITION: u32 = 200;
+const MAX_STORES: usize = 12;
 /// How deep contents escape with their owner.
 const ESCAPE_DEPTH: u32 = 4;
 
@@ -27,6 +30,8 @@ impl Exec<'_> {
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
+            let is_any_element = leaf.any && self.is_in_array(state, base);
+            let when = if is_any_element { self.where_stored(state, base, when) } else { when };
             let released = match (slot, self.kind(base)) {
                 // An aligned pointer, or one from which its own offset was subtracted again: who releases it means the object.
                 _ if leaf.computed => base,
@@ -41,12 +46,31 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
-            let element = element || leaf.any && self.is_in_array(state, released);
+            let element = element || is_any_element;
             if element && !self.was_taken_out(released) {
-                self.element_frees.push(released);
+                self.element_frees.push(ElementFree { base: released, pc: state.pc, when });
             }
             self.free_base(state, released, when, inst, at);
         }
+    }
+
+    /// A condition as far as an object was put anywhere in memory: it is one of an array's elements only then.
+    fn where_stored(&mut self, state: &State, base: Base, when: Term) -> Term {
+        let Some(stores) = self.stored.get(&base).filter(|s| s.len() <= MAX_STORES).cloned() else {
+            return when;
+        };
+        let mut stored = Terms::FALSE;
+        for Stored { pc, value, .. } in stores {
+            let reached = self.pcs.formula(&mut self.terms, pc);
+            let reached = self.pcs.simplify(&mut self.terms, state.pc, reached);
+            let holds = self.targets(state, value).into_iter().filter(|(b, _)| *b == base);
+            let holds: Vec<Term> = holds.map(|(_, when)| when).collect();
+            let holds = self.terms.or(holds);
+            let both = self.terms.and2(reached, holds);
+            stored = self.terms.or2(stored, both);
+        }
+        let both = self.terms.and2(when, stored);
+        if self.terms.size(both) > MAX_STORED_CONDITION { when } else { both }
     }
 
     /// Whether elements of an array refer to an object. Any of several is also what a variable holds that was given many
