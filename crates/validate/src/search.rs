@@ -382,7 +382,10 @@ impl<'a> Search<'a> {
         let failing = 4 * (record.input.faults.len() + fails) as u32;
         let known = if self.seen_sides.contains(&candidate.side) { 4 } else { 0 };
         let stale = if record.has_news { 0 } else { 6 };
-        goals as u32 * GOAL_COST + distance.min(FAR) + failing + known + stale + 2 * tried
+        // What comes of a slow run is mostly slow again: where it hangs, so do the others.
+        let slow = 4 * self.clock.slowness(record.trace.time, self.stats.runs);
+        let ahead = goals as u32 * GOAL_COST + distance.min(FAR);
+        ahead + failing + known + stale + slow + 2 * tried
     }
 
     /// The input that takes the candidate's way, if the solver finds one.
