@@ -5,7 +5,7 @@
 //! the node table, and 0 stands for "not symbolic".
 
 pub const MAGIC: u32 = 0x4c50_5254;
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Names the folder with the `config` and `trace` files of a run.
 pub const FOLDER_VARIABLE: &str = "LEAKPROOF_RT";
@@ -164,7 +164,7 @@ pub mod header {
     pub const PROGRESS: usize = 7;
     /// How often the leak point was passed, with or without the path.
     pub const POINTS: usize = 8;
-    /// How often it was passed after the whole path.
+    /// How often it was passed after the whole path, when there had been an object.
     pub const COVERED: usize = 9;
     /// Calls of the reported allocation.
     pub const SITES: usize = 10;
@@ -172,6 +172,8 @@ pub mod header {
     pub const PROCESSOR_TIME: usize = 11;
     /// Bytes of names that were looked for in vain.
     pub const MISSING: usize = 12;
+    /// Bytes of texts that were compared.
+    pub const COMPARED: usize = 13;
 }
 
 /// Names of files that were looked for in vain, each with a zero behind it.
@@ -179,6 +181,16 @@ pub const MISSING_OFFSET: usize = 0x100;
 pub const MAX_MISSING: usize = OBJECTS_OFFSET - MISSING_OFFSET;
 
 pub const OBJECTS_OFFSET: usize = 0x1000;
+/// Texts that were compared: records of four words (events before it; the call; the variable of the first text's
+/// first byte, or `FROM_NOWHERE`; the lengths, the second above bit 16) with both texts behind them, filled up to a whole word.
+pub const COMPARED_OFFSET: usize = OBJECTS_OFFSET + MAX_OBJECTS as usize * OBJECT_SIZE;
+pub const MAX_COMPARED: usize = EVENTS_OFFSET - COMPARED_OFFSET;
+pub const COMPARED_HEAD: usize = 4;
+/// Longer texts are not told.
+pub const LONGEST_COMPARED: usize = 120;
+/// A text that is not in the input as it is.
+pub const FROM_NOWHERE: u32 = u32::MAX;
+
 pub const EVENTS_OFFSET: usize = 0x3_0000;
 pub const MAX_EVENTS: u32 = 0x10_0000;
 pub const NODES_OFFSET: usize = 0x200_0000;
@@ -335,6 +347,9 @@ pub const MODELLED: &[&str] = &[
     "atoi",
     "atol",
     "atoll",
+    "strtod",
+    "strtof",
+    "atof",
     "isalnum",
     "isalpha",
     "isblank",

@@ -146,12 +146,14 @@ fn allow(ruleset: c_long, path: *const c_char, access: u64) {
 }
 
 /// Calls that do nothing and say that they did: rights, owners and times of files, which Landlock does not
-/// watch, and new sessions and process groups, which would outlive the run.
+/// watch, new sessions and process groups, which would outlive the run, and locks on memory, which would make every page of our
+/// tables a real one.
 const PRETENDED: &[u32] = &[
     90, 91, 92, 93, 94, 132, 235, 260, 261, 268, 280,
     452, // chmod, chown, utime and relatives
     188, 189, 190, 197, 198, 199, // extended attributes
     109, 112, // setpgid, setsid
+    149, 150, 151, 152, 325, // mlock and relatives
 ];
 
 /// Calls that fail: those for administrators, and ways around the other measures.

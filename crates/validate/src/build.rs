@@ -5,6 +5,7 @@
 //! failure injector and with the runtime. All of it happens in a folder of its own.
 
 use crate::error::ValidateError;
+use crate::libraries::{flags_for, missing_symbols};
 use crate::map::ProgramMap;
 use crate::source::{Program, SourceUnit};
 use crate::witness::telling_line;
@@ -73,6 +74,8 @@ pub fn find_instrumenter() -> Option<PathBuf> {
 pub struct Built {
     pub executable: PathBuf,
     pub map: ProgramMap,
+    /// Libraries that it lacks, found among those of the system.
+    pub libraries: Vec<OsString>,
 }
 
 /// The linker's options that lead calls through the failure injector.
@@ -92,9 +95,9 @@ pub fn build(
     let mut maps = builder.units()?;
     let (getopt, map) = builder.getopt()?;
     maps.push(map);
-    let executable = builder.link(&getopt)?;
+    let (executable, libraries) = builder.link(&getopt)?;
     maps.sort_by_key(|m| m.unit);
-    Ok(Built { executable, map: ProgramMap::new(maps) })
+    Ok(Built { executable, map: ProgramMap::new(maps), libraries })
 }
 
 struct Builder<'a> {
@@ -200,23 +203,45 @@ impl Builder<'_> {
         serde_json::from_slice(&text).map_err(|e| fail(e.to_string()))
     }
 
-    fn link(&self, getopt: &Path) -> Result<PathBuf, ValidateError> {
+    /// The executable, and what it was linked with besides what the program says.
+    fn link(&self, getopt: &Path) -> Result<(PathBuf, Vec<OsString>), ValidateError> {
         let (faults, runtime) = (self.file("faults.c"), self.file("libleakproof_rt.a"));
         self.write(&faults, FAULTS_SOURCE.as_bytes())?;
         self.write(&runtime, RUNTIME)?;
         let archive = self.archive(getopt)?;
-        let executable = self.file("program");
+        let mut libraries = Vec::new();
+        if let Err(said) = finished(&mut self.link_command(&archive, &[])) {
+            let fail = || ValidateError::Link(reason(&said));
+            libraries = self.lacking_libraries(&archive, &said).ok_or_else(fail)?;
+            run(&mut self.link_command(&archive, &libraries)).map_err(ValidateError::Link)?;
+        }
+        Ok((self.file("program"), libraries))
+    }
+
+    fn link_command(&self, archive: &Path, more: &[OsString]) -> Command {
         let mut command = Command::new(&self.tools.clang.path);
         if self.program.is_cxx {
             command.arg("--driver-mode=g++");
         }
-        command.args(["-O1", "-w", "-DLEAKPROOF_RUNTIME", "-o"]).arg(&executable);
+        command.args(["-O1", "-w", "-DLEAKPROOF_RUNTIME", "-o"]).arg(self.file("program"));
         command.arg(self.object(0)).arg(archive);
         // The driver would take a C source for C++.
-        command.args(["-x", "c"]).arg(faults).args(["-x", "none"]).arg(runtime);
-        command.args(wrap_flags()).args(&self.program.link_flags);
-        run(&mut command).map_err(ValidateError::Link)?;
-        Ok(executable)
+        command.args(["-x", "c"]).arg(self.file("faults.c")).args(["-x", "none"]);
+        command.arg(self.file("libleakproof_rt.a"));
+        command.args(wrap_flags()).args(&self.program.link_flags).args(more);
+        command
+    }
+
+    /// Libraries with what the linker missed, when it is that and they have it.
+    fn lacking_libraries(&self, archive: &Path, said: &str) -> Option<Vec<OsString>> {
+        if missing_symbols(said).is_empty() {
+            return None;
+        }
+        // Libraries know symbols by their whole names.
+        let said =
+            finished(&mut self.link_command(archive, &["-Wl,--no-demangle".into()])).err()?;
+        let flags = flags_for(&missing_symbols(&said))?;
+        Some(flags.into_iter().map(OsString::from).collect())
     }
 
     fn archive(&self, getopt: &Path) -> Result<PathBuf, ValidateError> {
@@ -247,6 +272,11 @@ impl Builder<'_> {
 
 /// Runs a tool to its end; the line of its messages that tells most when it fails.
 fn run(command: &mut Command) -> Result<(), String> {
+    finished(command).map_err(|said| reason(&said))
+}
+
+/// Runs a tool to its end; all its messages when it fails.
+fn finished(command: &mut Command) -> Result<(), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut running = Running::spawn(command).map_err(|e| e.to_string())?;
     let mut text = Vec::new();
@@ -254,11 +284,12 @@ fn run(command: &mut Command) -> Result<(), String> {
         pipe.read_to_end(&mut text).ok();
     }
     let status = running.wait().map_err(|e| e.to_string())?;
-    if status.success() {
-        return Ok(());
-    }
-    match telling_line(&String::from_utf8_lossy(&text)) {
-        line if line.is_empty() => Err("it failed without a message".to_owned()),
-        line => Err(line),
+    if status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&text).into_owned()) }
+}
+
+fn reason(said: &str) -> String {
+    match telling_line(said) {
+        line if line.is_empty() => "it failed without a message".to_owned(),
+        line => line,
     }
 }

@@ -4,10 +4,11 @@
 //! side can still reach the next one; once it is passed, those that can reach the leak point; after
 //! that, all.
 
+use crate::edit::Edit;
 use crate::input::Fault;
 use crate::map::{Block, ProgramMap};
 use crate::target::Target;
-use crate::trace::Trace;
+use crate::trace::{Compared, Trace};
 use leakproof_rt::abi::{Event, FAULTS, event};
 use leakproof_smt::Claim;
 use rustc_hash::FxHasher;
@@ -16,7 +17,10 @@ use std::hash::{Hash, Hasher};
 /// How many decisions of one run are considered.
 const MAX_DECISIONS: usize = 4000;
 
-/// Distances to the goals: each element of the path, then the leak point.
+/// Steps that count for an inner call of the allocation's trace when it cannot be reached.
+const OUT_OF_REACH: u32 = 30;
+
+/// Distances to the goals: each element of the path, then the allocation, then the leak point.
 pub struct Goals {
     distances: Vec<Vec<Option<u32>>>,
 }
@@ -29,11 +33,15 @@ impl Goals {
             let blocks: Vec<Block> = element.edges.iter().filter_map(goal).collect();
             distances.push(map.distances(&blocks));
         }
-        if target.path.is_empty() {
-            distances.push(map.distances(&target.site_blocks));
-        }
+        distances.push(to_allocation(map, target));
         distances.push(map.distances(&target.point_blocks));
         Self { distances }
+    }
+
+    /// The number of the goal of a run that has passed so much of the path, and has made an object or not.
+    pub fn number(&self, progress: usize, has_object: bool) -> usize {
+        let path = self.distances.len() - 2;
+        if progress < path { progress } else { path + usize::from(has_object) }
     }
 
     pub fn count(&self) -> usize {
@@ -46,12 +54,28 @@ impl Goals {
     }
 }
 
+/// Steps to the outermost call of the allocation's trace, and from there on to the inner ones: the sum, since which of them
+/// a run was in is not told.
+fn to_allocation(map: &ProgramMap, target: &Target) -> Vec<Option<u32>> {
+    let mut sum = map.distances(&target.site_blocks);
+    for calls in target.sites.iter().skip(1) {
+        let blocks: Vec<Block> = calls.iter().filter_map(|c| map.call_block(*c)).collect();
+        let inner = map.distances(&blocks);
+        for (total, inner) in sum.iter_mut().zip(inner) {
+            *total = total.map(|t| t + inner.unwrap_or(OUT_OF_REACH));
+        }
+    }
+    sum
+}
+
 /// What to change.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// These claims instead of what held at the event.
     Decide(Vec<Claim>),
     Fail(Fault),
+    /// Another text.
+    Replace(Edit),
 }
 
 /// One decision that may be taken the other way.
@@ -88,6 +112,7 @@ struct Walk<'a> {
     target: &'a Target,
     goals: &'a Goals,
     progress: usize,
+    has_object: bool,
     after: bool,
     hasher: FxHasher,
     found: Vec<Candidate>,
@@ -101,29 +126,26 @@ pub fn suggestions(map: &ProgramMap, target: &Target, goals: &Goals, trace: &Tra
         target,
         goals,
         progress: 0,
+        has_object: false,
         after: false,
         hasher: FxHasher::default(),
         found: Vec::new(),
         nearest: (goals.count(), u32::MAX),
     };
-    if target.path.is_empty() && !trace.objects.is_empty() {
-        // Without a path the allocation itself is the first goal; where it was passed is not told
-        // by the events, but the objects know how many there had been.
-        let first = trace.objects.iter().map(|o| o.event as usize).min().unwrap_or(0);
-        walk.all(trace, Some(first));
-    } else {
-        walk.all(trace, None);
-    }
+    // Where the allocation was passed is not told by the events, but the objects know how many there had been.
+    walk.all(trace, trace.objects.iter().map(|o| o.event as usize).min());
     let path = walk.hasher.finish();
     Suggestions { candidates: walk.found, path, nearest: walk.nearest }
 }
 
 impl Walk<'_> {
     fn all(&mut self, trace: &Trace, allocated_at: Option<usize>) {
+        let mut compared = trace.compared.iter().peekable();
         for (i, e) in trace.events.iter().enumerate() {
-            if allocated_at == Some(i) {
-                self.progress = self.progress.max(1);
+            while let Some(pair) = compared.next_if(|c| c.event <= i) {
+                self.compared(pair);
             }
+            self.has_object |= allocated_at == Some(i);
             if self.found.len() < MAX_DECISIONS {
                 self.event(i, e);
             }
@@ -140,9 +162,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        if allocated_at.is_some_and(|at| at >= trace.events.len()) {
-            self.progress = self.progress.max(1);
-        }
+        compared.for_each(|pair| self.compared(pair));
     }
 
     /// How near a block is to what is next; `None` when that cannot be reached from it.
@@ -161,7 +181,7 @@ impl Walk<'_> {
     }
 
     fn goal(&self) -> usize {
-        self.progress.min(self.goals.count() - 1)
+        self.goals.number(self.progress, self.has_object)
     }
 
     fn event(&mut self, index: usize, e: &Event) {
@@ -188,6 +208,22 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Two texts that could be the same.
+    fn compared(&mut self, pair: &Compared) {
+        const KINDS: u32 = 16;
+        if self.found.len() >= MAX_DECISIONS || pair.is == pair.wanted {
+            return;
+        }
+        let (is, wanted) = (pair.is.clone(), pair.wanted.clone());
+        // Each wanted text is another side: a table has many.
+        let mut hasher = FxHasher::default();
+        wanted.hash(&mut hasher);
+        let side = KINDS.max((hasher.finish() >> 33) as u32);
+        let edit = Edit { variable: pair.source, is, wanted };
+        let block = self.map.call_block(pair.call);
+        self.add(pair.event, Change::Replace(edit), block, (pair.call, side), None);
     }
 
     fn switch(&mut self, index: usize, e: &Event) {
@@ -237,6 +273,9 @@ impl Walk<'_> {
                 (c.value, c.equal).hash(&mut hasher);
             }
         }
+        if let Change::Replace(edit) = &change {
+            edit.hash(&mut hasher);
+        }
         let path = hasher.finish();
         self.found.push(Candidate { event, change, path, rank, side, takes_element });
     }
@@ -254,6 +293,6 @@ pub fn side_taken(e: &Event) -> Option<(u32, u32)> {
 fn fault_name(change: &Change) -> Option<(&str, u32)> {
     match change {
         Change::Fail(fault) => Some((&fault.function, fault.call)),
-        Change::Decide(_) => None,
+        Change::Decide(_) | Change::Replace(_) => None,
     }
 }

@@ -36,6 +36,14 @@ impl Clock {
         own_time().saturating_sub(self.own_start) + self.runs
     }
 
+    /// How much longer than usual a run of this length is, in powers of two; `count` runs were made.
+    pub fn slowness(&self, run: Duration, count: u64) -> u32 {
+        const SHORT: Duration = Duration::from_millis(20);
+        let usual = (self.runs / u32::try_from(count).unwrap_or(u32::MAX).max(1)).max(SHORT);
+        let times = run.as_micros() / usual.as_micros().max(1);
+        times.checked_ilog2().unwrap_or(0)
+    }
+
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
@@ -48,6 +56,14 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_slow_as_others_are_fast() {
+        let mut clock = Clock::start();
+        (0..10).for_each(|_| clock.add_run(Duration::from_millis(1)));
+        let slowness = |ms| clock.slowness(Duration::from_millis(ms), 10);
+        assert_eq!([slowness(0), slowness(20), slowness(90), slowness(2000)], [0, 0, 2, 6]);
+    }
 
     #[test]
     fn runs_count_and_waiting_does_not() {

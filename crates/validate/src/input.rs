@@ -5,8 +5,8 @@
 
 use crate::trace::Trace;
 use leakproof_rt::abi::{
-    FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_NAME, SOURCE_SHIFT,
-    SOURCE_STDIN, USUAL_NAME, event,
+    FAULTS, LENGTH, MAX_ARGS, SOURCE_ARGC, SOURCE_ARGS, SOURCE_ENV, SOURCE_FILES, SOURCE_NAME,
+    SOURCE_SHIFT, SOURCE_STDIN, USUAL_NAME, event,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,8 @@ const TEXT_CAPACITY: u32 = 24;
 const EXTRA_ARGUMENTS: usize = 3;
 /// Bytes that a file may come to have beyond those of its seed.
 const FILE_GROWTH: u64 = 1024;
+/// Bytes that a file may have when nothing smaller will do.
+const LARGEST_FILE: u64 = 4 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Input {
@@ -163,7 +165,12 @@ impl Input {
         }
     }
 
-    fn content(&self, source: u32) -> &[u8] {
+    /// These bounds for a search that found nothing within them: files may become as large as those of whole devices.
+    pub fn wide_bounds(&self, variable: u32) -> Option<(u64, u64)> {
+        if is_file_size(variable) { Some((0, LARGEST_FILE)) } else { self.bounds(variable) }
+    }
+
+    pub fn content(&self, source: u32) -> &[u8] {
         match source.checked_sub(SOURCE_STDIN) {
             Some(0) => &self.stdin,
             Some(n) => self.files.values().nth(n as usize - 1).map_or(&[], Vec::as_slice),
@@ -189,8 +196,42 @@ impl Input {
         input
     }
 
+    /// This input with `text` instead of `length` bytes of a source, if it has them.
+    pub fn replaced(&self, source: u32, at: usize, length: usize, text: &[u8]) -> Option<Self> {
+        const LONGEST: usize = 1 << 16;
+        let mut input = self.clone();
+        let content = match source {
+            SOURCE_ARGS..SOURCE_STDIN => input.arguments.get_mut((source - SOURCE_ARGS) as usize),
+            SOURCE_ENV..SOURCE_NAME => {
+                input.environment.values_mut().nth((source - SOURCE_ENV) as usize)
+            }
+            SOURCE_STDIN..SOURCE_ENV => input.content_mut(source),
+            _ => None,
+        }?;
+        let is_there = at + length <= content.len() && content.len() + text.len() < LONGEST;
+        let is_file = (SOURCE_STDIN..SOURCE_ENV).contains(&source);
+        if !is_there || (!is_file && text.contains(&0)) {
+            return None;
+        }
+        content.splice(at..at + length, text.iter().copied());
+        Some(input)
+    }
+
+    /// Where a text stands first: its source, and the place in that.
+    pub fn place_of(&self, text: &[u8]) -> Option<(u32, usize)> {
+        let arguments = self.command_line().iter().zip(SOURCE_ARGS..);
+        let files = [&self.stdin].into_iter().chain(self.files.values()).zip(SOURCE_STDIN..);
+        let variables = self.environment.values().zip(SOURCE_ENV..);
+        let place = |(content, source): (&Vec<u8>, u32)| {
+            let at = content.windows(text.len().max(1)).position(|w| w == text)?;
+            Some((source, at))
+        };
+        arguments.chain(files).chain(variables).find_map(place)
+    }
+
     fn set_length(&mut self, source: u32, length: usize) {
         const FILLER: u8 = b'0';
+        const MANY: usize = 1 << 16;
         match source {
             SOURCE_ARGC => {
                 self.argc = length as u32;
@@ -201,7 +242,9 @@ impl Input {
             }
             _ => {
                 if let Some(content) = self.content_mut(source) {
-                    content.resize(length, FILLER);
+                    // What is large is no text.
+                    let is_large = length > content.len() + MANY;
+                    content.resize(length, if is_large { 0 } else { FILLER });
                 }
             }
         }
@@ -230,6 +273,12 @@ impl Input {
             n => self.files.values_mut().nth(n as usize - 1),
         }
     }
+}
+
+/// Whether a variable is the length of a file with a name.
+pub fn is_file_size(variable: u32) -> bool {
+    let is_length = variable & LENGTH == LENGTH;
+    is_length && (SOURCE_FILES..SOURCE_ENV).contains(&(variable >> SOURCE_SHIFT))
 }
 
 /// A name by which a witness can start the program, through a link of that name: the last part of what the search

@@ -10,13 +10,14 @@ use crate::error::ValidateError;
 use crate::extension::Extensions;
 use crate::feasibility::Feasibility;
 use crate::guess::guess;
-use crate::input::Input;
+use crate::input::{Input, is_file_size};
 use crate::leaks::{Confirmation, Leak, Leaks};
 use crate::map::{Block, ProgramMap};
 use crate::missing::Missing;
 use crate::relevance::{Fact, Facts};
 use crate::run::Runner;
 use crate::seeds::option_lines;
+use crate::siblings::Siblings;
 use crate::target::{PathElement, Target, first_line};
 use crate::trace::{Fate, Trace};
 use crate::verdict::{Cause, Outcome, Qualifier, SearchStats};
@@ -35,6 +36,8 @@ const MAX_FAULTS: usize = 3;
 const MAX_OPEN: usize = 20_000;
 /// Covering runs after which a search that learns nothing new may stop.
 const ENOUGH_COVERING: u64 = 60;
+/// The same where the allocation comes again behind the leak point.
+const ENOUGH_REPEATED: u64 = 1500;
 /// Runs without a new branch side that count as learning nothing.
 const STALE_RUNS: u64 = 100;
 
@@ -98,6 +101,7 @@ pub struct Search<'a> {
     later: VecDeque<Input>,
     extensions: Extensions,
     missing: Missing,
+    siblings: Siblings,
     tried: FxHashSet<u64>,
     paths: FxHashSet<u64>,
     /// How often each side was tried.
@@ -153,6 +157,7 @@ impl<'a> Search<'a> {
                 Extensions::new(option_lines(map))
             },
             missing: Missing::default(),
+            siblings: Siblings::default(),
             tried: FxHashSet::default(),
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
@@ -283,13 +288,24 @@ impl<'a> Search<'a> {
         }
         match self.stats.covering {
             0 => self.infeasibility().is_some(),
-            n => n >= ENOUGH_COVERING && self.part_not_passed().is_none(),
+            n => n >= self.enough_covering() && self.part_not_passed().is_none(),
         }
+    }
+
+    /// Covering runs that say enough about the way of the object. When another object can be made after the leak point, an
+    /// earlier one may be what leaks there the next time, and that takes longer to find.
+    fn enough_covering(&self) -> u64 {
+        let mut after = self.target.point_blocks.iter();
+        let comes_again = after.any(|b| self.goals.distance(self.target.path.len(), *b).is_some());
+        if comes_again { ENOUGH_REPEATED } else { ENOUGH_COVERING }
     }
 
     /// Runs once; what comes of a seed is worth as much as what comes of news.
     fn execute(&mut self, input: Input, is_seed: bool) -> Result<(), ValidateError> {
-        let trace = self.runner.run(&input, self.target)?;
+        let mut trace = self.runner.run(&input, self.target)?;
+        let others = self.siblings.others(&trace.compared);
+        trace.compared.extend(others);
+        trace.compared.sort_by_key(|c| c.event);
         self.stats.runs += 1;
         self.clock.add_run(trace.time);
         if !trace.reached_main() {
@@ -309,7 +325,7 @@ impl<'a> Search<'a> {
             }
         }
         if has_news {
-            self.extensions.offer(&input, suggestions.nearest);
+            self.extensions.offer(&input, suggestions.nearest, &trace.sources());
         }
         let folder = self.runner.work_folder();
         self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
@@ -366,7 +382,10 @@ impl<'a> Search<'a> {
         let failing = 4 * (record.input.faults.len() + fails) as u32;
         let known = if self.seen_sides.contains(&candidate.side) { 4 } else { 0 };
         let stale = if record.has_news { 0 } else { 6 };
-        goals as u32 * GOAL_COST + distance.min(FAR) + failing + known + stale + 2 * tried
+        // What comes of a slow run is mostly slow again: where it hangs, so do the others.
+        let slow = 4 * self.clock.slowness(record.trace.time, self.stats.runs);
+        let ahead = goals as u32 * GOAL_COST + distance.min(FAR);
+        ahead + failing + known + stale + slow + 2 * tried
     }
 
     /// The input that takes the candidate's way, if the solver finds one.
@@ -378,6 +397,7 @@ impl<'a> Search<'a> {
                 input.faults.insert(fault.clone());
                 Some(input)
             }
+            Change::Replace(edit) => edit.applied(&record.input),
             Change::Decide(claims) => {
                 let cases = |id| self.map.cases(id);
                 let facts = record.facts.get_or_init(|| Facts::of(&record.trace, cases));
@@ -390,7 +410,13 @@ impl<'a> Search<'a> {
                 let mut all: Vec<Claim> = facts.iter().map(|f| f.claim).collect();
                 all.extend(claims);
                 self.stats.queries += 1;
-                let answer = solve_trace(&record.trace.nodes, &all, bounds, self.options.solver);
+                let solver = self.options.solver;
+                let mut answer = solve_trace(&record.trace.nodes, &all, bounds, solver);
+                if matches!(answer, TraceAnswer::Unsat(_)) && asks_for_size(record, open) {
+                    let bounds = |v| record.input.wide_bounds(v);
+                    self.stats.queries += 1;
+                    answer = solve_trace(&record.trace.nodes, &all, bounds, solver);
+                }
                 self.answered(open, &facts, answer)
             }
         }
@@ -436,7 +462,7 @@ impl<'a> Search<'a> {
             // The core need not be the smallest: do the path's own branches suffice?
             let mut own: Vec<Claim> = known.iter().map(|(c, _)| *c).collect();
             own.extend(claims);
-            let bounds = |v| record.input.bounds(v);
+            let bounds = |v| record.input.wide_bounds(v);
             self.stats.queries += 1;
             match solve_trace(&record.trace.nodes, &own, bounds, self.options.solver) {
                 TraceAnswer::Unsat(core) => {
@@ -627,8 +653,7 @@ impl<'a> Search<'a> {
 
     /// The side that no run took and from which the next goal is nearest.
     fn nearest_branch(&self) -> Option<String> {
-        let is_path = !self.target.path.is_empty();
-        let goal = if is_path { self.best_progress } else { usize::from(self.allocated) };
+        let goal = self.goals.number(self.best_progress, self.allocated);
         let file = |id| Some(self.map.file(self.map.branch_block(id)?, self.map.branch(id)?.at));
         let known = self.sides_not_taken().filter_map(|(id, side)| {
             file(id).filter(|f| self.runner.is_of_user(f))?;
@@ -638,6 +663,15 @@ impl<'a> Search<'a> {
         let (_, id, side) = known.min()?;
         self.named_side(id, side)
     }
+}
+
+/// Whether the program's own decision is about the size of a file that has a name. How much it may read is another
+/// question: for that no file needs to be large.
+fn asks_for_size(record: &Record, open: &Open) -> bool {
+    let is_own =
+        record.trace.events.get(open.candidate.event).is_some_and(|e| e.kind == event::BRANCH);
+    let variables = record.facts.get().map(|f| f.variables_at(open.candidate.event));
+    is_own && variables.iter().flat_map(|v| v.iter()).any(|v| is_file_size(*v))
 }
 
 /// Whether a run made an object and passed the path.

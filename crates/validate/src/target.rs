@@ -82,9 +82,12 @@ pub fn resolve(
         }
     }
     let leak = &warning.leak;
-    target.point_blocks = blocks_on(map, &leak.file, leak.line);
-    target.points.extend(point(&leak.file, leak.line));
-    if target.point_blocks.is_empty() || target.points.is_empty() {
+    let blocks = |line: u32| (line, blocks_on(map, &leak.file, line));
+    let found = warning.leak_lines().into_iter().map(blocks).find(|(_, b)| !b.is_empty());
+    let Some((line, blocks)) = found else { return Err(no_code(map, leak)) };
+    target.point_blocks = blocks;
+    target.points.extend(point(&leak.file, line));
+    if target.points.is_empty() {
         return Err(no_code(map, leak));
     }
     Ok(target)

@@ -1,10 +1,12 @@
 //! A finished run: what the runtime wrote, read back and checked.
 
 use leakproof_rt::abi::{
-    EVENT_SIZE, EVENTS_OFFSET, Event, MAGIC, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS,
-    MISSING_OFFSET, NODE_SIZE, NODES_OFFSET, Node, OBJECT_SIZE, OBJECTS_OFFSET, Object, VERSION,
-    flag, header, mark, outcome, state,
+    COMPARED_HEAD, COMPARED_OFFSET, EVENT_SIZE, EVENTS_OFFSET, Event, FROM_NOWHERE, MAGIC,
+    MAX_COMPARED, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS, MISSING_OFFSET, NODE_SIZE,
+    NODES_OFFSET, Node, OBJECT_SIZE, OBJECTS_OFFSET, Object, SOURCE_SHIFT, VERSION, flag, header,
+    mark, op, outcome, state,
 };
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -28,6 +30,20 @@ pub struct Trace {
     pub objects: Vec<Object>,
     /// Names of files that were looked for in vain, as the program gave them.
     pub missing: Vec<String>,
+    /// Texts that were compared, in the order of the run.
+    pub compared: Vec<Compared>,
+}
+
+/// Two texts that a run compared; the same twice when it found what it looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Number of events before it.
+    pub event: usize,
+    pub call: u32,
+    /// The variable of the first byte of `is`, when that stands in the input so.
+    pub source: Option<u32>,
+    pub is: Vec<u8>,
+    pub wanted: Vec<u8>,
 }
 
 impl Trace {
@@ -44,6 +60,8 @@ impl Trace {
         let objects = word(header::OBJECTS).min(MAX_OBJECTS) as usize;
         let mut missing = vec![0; (word(header::MISSING) as usize).min(MAX_MISSING)];
         file.read_exact_at(&mut missing, MISSING_OFFSET as u64)?;
+        let mut compared_texts = vec![0; (word(header::COMPARED) as usize).min(MAX_COMPARED)];
+        file.read_exact_at(&mut compared_texts, COMPARED_OFFSET as u64)?;
         Ok(Self {
             flags: word(header::FLAGS),
             outcome: word(header::OUTCOME),
@@ -56,11 +74,18 @@ impl Trace {
             nodes: table(file, NODES_OFFSET, NODE_SIZE, nodes, node)?,
             objects: table(file, OBJECTS_OFFSET, OBJECT_SIZE, objects, object)?,
             missing: texts(&missing),
+            compared: compared(&compared_texts),
         })
     }
 
     pub fn reached_main(&self) -> bool {
         self.flags & flag::MAIN != 0
+    }
+
+    /// The inputs of which it read some bytes.
+    pub fn sources(&self) -> BTreeSet<u32> {
+        let variables = self.nodes.iter().filter(|n| n.op == op::VAR);
+        variables.map(|n| n.a >> SOURCE_SHIFT).collect()
     }
 
     /// Whether the run ended in the usual way, so that what is left over has leaked.
@@ -91,6 +116,26 @@ fn table<T>(
 fn texts(bytes: &[u8]) -> Vec<String> {
     let words = bytes.split(|b| *b == 0).filter(|w| !w.is_empty());
     words.filter_map(|w| String::from_utf8(w.to_vec()).ok()).collect()
+}
+
+fn compared(mut bytes: &[u8]) -> Vec<Compared> {
+    let mut all = Vec::new();
+    while let Some((head, rest)) = bytes.split_at_checked(COMPARED_HEAD * 4) {
+        let lengths = number(head, 12) as usize;
+        let (is, wanted) = (lengths & 0xffff, lengths >> 16);
+        let Some((texts, rest)) = rest.split_at_checked((is + wanted).next_multiple_of(4)) else {
+            break;
+        };
+        all.push(Compared {
+            event: number(head, 0) as usize,
+            call: number(head, 4),
+            source: Some(number(head, 8)).filter(|s| *s != FROM_NOWHERE),
+            is: texts[..is].to_vec(),
+            wanted: texts[is..is + wanted].to_vec(),
+        });
+        bytes = rest;
+    }
+    all
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {

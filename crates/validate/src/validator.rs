@@ -15,6 +15,7 @@ use crate::warning::Warning;
 use leakproof_frontend::cancel::Temporary;
 use leakproof_rt::map::WatchedLine;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -50,12 +51,14 @@ impl Validator {
         let folder = scratch_folder("build")?;
         let lines = watched(warnings);
         let built = build(program, &lines, tools, folder.path())?;
+        let mut program = program.clone();
+        program.link_flags.extend(built.libraries.iter().cloned());
         Ok(Self {
             built,
             lines,
             options,
-            program: program.clone(),
-            samples: samples::of_program(program),
+            samples: samples::of_program(&program),
+            program,
             compiler: tools.clang.path.clone(),
             _folder: folder,
             confirmation: usual_folder("confirm")?,
@@ -66,6 +69,11 @@ impl Validator {
     /// Whether the program is a harness of ours.
     pub fn is_harnessed(&self) -> bool {
         self.program.harness.is_some()
+    }
+
+    /// Libraries that the program was linked with although nothing says so.
+    pub fn found_libraries(&self) -> &[OsString] {
+        &self.built.libraries
     }
 
     /// What a warning means in the program.

@@ -180,11 +180,26 @@ impl Warning {
     /// Every line that it names.
     pub fn lines(&self) -> impl Iterator<Item = (&Path, u32)> {
         let branches = self.branches.iter().map(|s| &s.at);
-        self.allocation
-            .iter()
-            .chain([&self.leak])
-            .chain(branches)
-            .map(|s| (s.file.as_path(), s.line))
+        let named = self.allocation.iter().chain(branches).map(|s| (s.file.as_path(), s.line));
+        named.chain(self.leak_lines().into_iter().map(|line| (self.leak.file.as_path(), line)))
+    }
+
+    /// The lines that may have the code of the leak point: its own; and of one with nothing but braces, as where a scope
+    /// ends, those right above it.
+    pub fn leak_lines(&self) -> Vec<u32> {
+        const MOST: u32 = 6;
+        let text = std::fs::read(&self.leak.file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let has_no_word = |line: u32| {
+            let text = lines.get(line.saturating_sub(1) as usize);
+            text.is_some_and(|t| !t.contains(|c: char| c.is_alphanumeric()))
+        };
+        let at = self.leak.line;
+        if !has_no_word(at) {
+            return vec![at];
+        }
+        (at.saturating_sub(MOST).max(1)..=at).rev().collect()
     }
 }
 

@@ -25,6 +25,7 @@ use leakproof_validate::{
     find_instrumenter,
 };
 use seeds::SeedArgs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -102,6 +103,12 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<ExitCode> {
         ui.note(&format!("instrumenting {}", grouping::described(&program)));
         match Validator::new(&program, &list, &tools, args.options()) {
             Ok(validator) => {
+                let libraries = validator.found_libraries();
+                if !libraries.is_empty() {
+                    let flags = libraries.join(OsStr::new(" "));
+                    let flags = flags.to_string_lossy();
+                    ui.note(&format!("no link step says with what: linked with {flags}"));
+                }
                 judged.extend(args.judge(&validator, &list, &members, end, &progress)?)
             }
             // The others may still be validated.

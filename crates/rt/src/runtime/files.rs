@@ -117,6 +117,11 @@ impl Input {
         }
     }
 
+    /// The variable of the byte at `position`, whether there is one or not.
+    pub fn variable(self, position: u64) -> u32 {
+        self.source() << SOURCE_SHIFT | position.min(u64::from(LENGTH) - 1) as u32
+    }
+
     /// The expression of the file's length.
     pub fn length(self) -> u32 {
         let id = self.source() << SOURCE_SHIFT | LENGTH;

@@ -55,6 +55,7 @@ unsafe extern "C" {
     pub fn strcoll(a: *const c_char, b: *const c_char) -> c_int;
     pub fn strtol(text: *const c_char, end: *mut *mut c_char, base: c_int) -> i64;
     pub fn strtoul(text: *const c_char, end: *mut *mut c_char, base: c_int) -> u64;
+    pub fn strtod(text: *const c_char, end: *mut *mut c_char) -> f64;
     pub fn vsscanf(text: *const c_char, format: *const c_char, arguments: *mut c_void) -> c_int;
     pub fn vfscanf(stream: *mut File, format: *const c_char, arguments: *mut c_void) -> c_int;
     pub fn isalnum(c: c_int) -> c_int;

@@ -5,6 +5,7 @@
 //! done on the main thread only; the heap has a lock of its own.
 
 mod cell;
+mod compared;
 mod config;
 mod ctype;
 mod files;

@@ -7,7 +7,7 @@
 use super::hooks::{give, is_active, take_arguments};
 use super::memory::{Byte, Text, measure};
 use super::string::{decide_in, decide_is};
-use super::{libc, nodes, trace};
+use super::{compared, libc, nodes, trace};
 use crate::abi::op;
 use core::ffi::{c_char, c_int};
 
@@ -157,6 +157,71 @@ fn describe(text: *const c_char, open: bool, base: c_int, result: u64) {
         number.shadow(negative)
     };
     give(nodes::fitting(shadow, result, 64));
+    suggest(text, |byte| digit_value(byte, base).is_some(), INTEGERS);
+}
+
+/// Numbers that programs treat differently: a search finds digits, but not that there could be more or fewer of them.
+const INTEGERS: &[&[u8]] = &[b"100", b"-1", b"100000"];
+const FRACTIONS: &[&[u8]] = &[b"1", b"-1", b"0.5", b"100", b"0"];
+
+/// Other numbers in the place of the one in a text, or of the word that is none.
+fn suggest(text: *const c_char, belongs: impl Fn(u8) -> bool, others: &[&'static [u8]]) {
+    let bytes = super::string::set_of(text);
+    let blanks = bytes.iter().take_while(|b| SPACES.contains(b)).count();
+    let bytes = &bytes[blanks..];
+    let signs = bytes.iter().take_while(|b| b"+-".contains(b)).count();
+    let digits = bytes[signs..].iter().take_while(|b| belongs(**b)).count();
+    let length = match digits {
+        0 => bytes.iter().take_while(|b| !SPACES.contains(b)).count(),
+        n => signs + n,
+    };
+    compared::could_be(text.wrapping_add(blanks), length, others);
+}
+
+fn belongs_to_fraction(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b'.'
+}
+
+/// Decides where a number with a fraction and an exponent ends; its value is not followed.
+fn decide_fraction(text: *const c_char) {
+    let (length, symbolic) = measure(text, 64);
+    if !is_active() || !symbolic || length >= 64 {
+        return;
+    }
+    let (mut i, _) = prefix(text);
+    let at = |i: usize| Byte::at(text as u64 + i as u64);
+    let digits_from = |mut i: usize| {
+        while decide_digit(at(i), 10) {
+            i += 1;
+        }
+        i
+    };
+    i = digits_from(i);
+    if decide_is(at(i), b'.') {
+        digits_from(i + 1);
+    }
+    suggest(text, belongs_to_fraction, FRACTIONS);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_strtod(text: *const c_char, end: *mut *mut c_char) -> f64 {
+    take_arguments::<0>(core::ptr::null());
+    // SAFETY: the real function.
+    let result = unsafe { libc::strtod(text, end) };
+    let errno = libc::errno();
+    decide_fraction(text);
+    libc::set_errno(errno);
+    result
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_strtof(text: *const c_char, end: *mut *mut c_char) -> f32 {
+    lp_w_strtod(text, end) as f32
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lp_w_atof(text: *const c_char) -> f64 {
+    lp_w_strtod(text, core::ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]

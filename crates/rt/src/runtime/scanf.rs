@@ -8,12 +8,17 @@ use super::libc::{self, File};
 use super::memory::{Byte, Text};
 use super::number::{Growing, decide_digit};
 use super::string::{decide_in, decide_is};
-use super::{nodes, shadow, stdio};
+use super::{compared, nodes, shadow, stdio};
+use crate::abi::FROM_NOWHERE;
 use crate::compute::mask;
 use core::ffi::{c_char, c_int};
 
 const SPACES: &[u8] = b" \t\n\x0b\x0c\r";
 const EOF: c_int = -1;
+/// Conversions to floating point.
+const FRACTIONS: &[u8] = b"aefgEG";
+/// Digits of a fraction that are kept.
+const LONGEST_FRACTION: usize = 64;
 
 /// Where the bytes come from.
 enum Origin {
@@ -58,6 +63,21 @@ impl Bytes {
             if !byte.is_some_and(|b| decide_in(b, SPACES)) {
                 return self.back(byte);
             }
+        }
+    }
+
+    /// Where a number was wanted and `byte` came, there could be one.
+    fn suggest_number(&self, byte: Option<Byte>) {
+        let at_end = || match self.origin {
+            Origin::Stream(stream) => stdio::variable_next(stream),
+            Origin::Memory(_) => None,
+        };
+        let variable = match byte {
+            Some(byte) => Some(compared::variable_of(byte)).filter(|v| *v != FROM_NOWHERE),
+            None => at_end(),
+        };
+        if let Some(variable) = variable {
+            compared::could_come(variable, b"1 ");
         }
     }
 
@@ -129,7 +149,7 @@ impl Format {
             }
             self.at += 1;
         }
-        let known = b"diuxXocs[n%".contains(&kind);
+        let known = b"diuxXocs[n%".contains(&kind) || FRACTIONS.contains(&kind);
         let wide = size == 8 && b"cs[".contains(&kind);
         known
             .then_some(Item {
@@ -222,6 +242,7 @@ impl Scanner {
                 Ok(())
             }
             b'c' | b's' | b'[' => self.word(item),
+            kind if FRACTIONS.contains(&kind) => self.fraction(item),
             _ => self.number(item),
         }
     }
@@ -235,6 +256,7 @@ impl Scanner {
         let limit = if item.width == 0 { usize::MAX } else { item.width };
         let mut byte = self.bytes.next();
         if byte.is_none() {
+            self.bytes.suggest_number(byte);
             return Err(Stop::End);
         }
         let negative = byte.is_some_and(|b| decide_is(b, b'-'));
@@ -249,12 +271,52 @@ impl Scanner {
             length += 1;
             byte = self.bytes.next();
         }
+        if number.digits == 0 && length == 0 {
+            self.bytes.suggest_number(byte);
+        }
         self.bytes.back(byte);
         if number.digits == 0 {
             return Err(Stop::Mismatch);
         }
         let value = if negative { number.value.wrapping_neg() } else { number.value };
         self.store(item, value, number.shadow(negative));
+        self.assigned += c_int::from(!item.suppressed);
+        Ok(())
+    }
+
+    /// A number with a fraction: each byte of it is decided, its value is not followed.
+    fn fraction(&mut self, item: Item) -> Result<(), Stop> {
+        let mut text = [0u8; LONGEST_FRACTION];
+        let (mut length, mut digits) = (0, 0);
+        let limit = if item.width == 0 { usize::MAX } else { item.width };
+        let mut byte = self.bytes.next();
+        if byte.is_none() {
+            self.bytes.suggest_number(byte);
+            return Err(Stop::End);
+        }
+        while let Some(b) = byte.filter(|_| length < limit.min(LONGEST_FRACTION - 1)) {
+            let before = &text[..length];
+            let is_digit = decide_digit(b, 10);
+            if !is_digit && !goes_on(before, b, digits) {
+                break;
+            }
+            digits += usize::from(is_digit);
+            text[length] = b.value;
+            length += 1;
+            byte = self.bytes.next();
+        }
+        if length == 0 {
+            self.bytes.suggest_number(byte);
+        }
+        self.bytes.back(byte);
+        if digits == 0 {
+            return Err(Stop::Mismatch);
+        }
+        // SAFETY: a terminated text of our own.
+        let value = unsafe { libc::strtod(text.as_ptr().cast(), core::ptr::null_mut()) };
+        let bits =
+            if item.size == 8 { value.to_bits() } else { u64::from((value as f32).to_bits()) };
+        self.store(item, bits, 0);
         self.assigned += c_int::from(!item.suppressed);
         Ok(())
     }
@@ -314,6 +376,15 @@ impl Scanner {
             }
         }
     }
+}
+
+/// Whether a number with a fraction goes on with a byte that is no digit, behind these bytes with so many digits.
+fn goes_on(before: &[u8], byte: Byte, digits: usize) -> bool {
+    let has = |wanted: &[u8]| before.iter().any(|b| wanted.contains(b));
+    let may_have_sign = before.last().is_none_or(|b| b"eE".contains(b));
+    (may_have_sign && decide_in(byte, b"+-"))
+        || (!has(b".eE") && decide_is(byte, b'.'))
+        || (digits > 0 && !has(b"eE") && decide_in(byte, b"eE"))
 }
 
 /// The bytes of a set with its ranges written out.

@@ -11,6 +11,12 @@ use core::ffi::{c_char, c_int, c_void};
 
 const EOF: c_int = -1;
 
+/// The variable of the byte that a stream would give next, whether there is one or not.
+pub fn variable_next(stream: *mut File) -> Option<u32> {
+    let position = files::stream_position(stream)?;
+    files::of_stream(stream).map(|input| input.variable(position))
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     take_arguments::<0>(core::ptr::null());

@@ -3,7 +3,7 @@
 
 use super::hooks::{decided, give, is_active, take_arguments};
 use super::memory::{Byte, Text, measure, transfer};
-use super::{libc, nodes};
+use super::{compared, libc, nodes};
 use crate::abi::op;
 use core::ffi::{c_char, c_int, c_void};
 
@@ -72,6 +72,7 @@ fn compare(a: Chars, b: Chars, limit: usize, case: Case, strings: bool) -> c_int
         }
     }
     let result = concrete.unwrap_or(0);
+    compared::told_apart(a, b, limit, strings);
     if symbolic && count < MAX && is_active() {
         give(nodes::fitting(difference_of(&pairs[..count], strings), result as u64, 32));
     }
@@ -331,6 +332,7 @@ extern "C" fn lp_w_rindex(text: Chars, wanted: c_int) -> *mut c_char {
 #[unsafe(no_mangle)]
 extern "C" fn lp_w_strstr(text: Chars, needle: Chars) -> *mut c_char {
     take_arguments::<0>(core::ptr::null());
+    let wanted = needle;
     let needle = set_of(needle);
     let (length, symbolic) = measure(text, usize::MAX);
     for start in 0..=length {
@@ -348,6 +350,7 @@ extern "C" fn lp_w_strstr(text: Chars, needle: Chars) -> *mut c_char {
             return offset(text, start);
         }
     }
+    compared::told_apart(text, wanted, usize::MAX, true);
     core::ptr::null_mut()
 }
 

@@ -6,8 +6,9 @@
 use super::cell::Global;
 use super::libc;
 use crate::abi::{
-    EVENTS_OFFSET, Event, MAX_EVENTS, MAX_MISSING, MAX_NODES, MAX_OBJECTS, MISSING_OFFSET,
-    NODES_OFFSET, Node, OBJECTS_OFFSET, Object, TRACE_SIZE, flag, header,
+    COMPARED_HEAD, COMPARED_OFFSET, EVENTS_OFFSET, Event, MAX_COMPARED, MAX_EVENTS, MAX_MISSING,
+    MAX_NODES, MAX_OBJECTS, MISSING_OFFSET, NODES_OFFSET, Node, OBJECTS_OFFSET, Object, TRACE_SIZE,
+    flag, header,
 };
 
 static BASE: Global<*mut u8> = Global::new(core::ptr::null_mut());
@@ -120,4 +121,23 @@ pub fn add_missing(name: &[u8]) {
         core::ptr::copy_nonoverlapping(name.as_ptr(), to, name.len());
     }
     *word(header::MISSING) = (length + name.len() + 1) as u32;
+}
+
+/// Adds texts that were compared, unless there is no room for them.
+pub fn add_compared(head: [u32; COMPARED_HEAD], is: &[u8], wanted: &[u8]) {
+    let before = *word(header::COMPARED) as usize;
+    let texts = (is.len() + wanted.len()).next_multiple_of(4);
+    let size = COMPARED_HEAD * 4 + texts;
+    if !is_open() || before + size > MAX_COMPARED {
+        return;
+    }
+    // SAFETY: within the table of compared texts, which is zero beyond what was written; its parts are whole words.
+    unsafe {
+        let to = (*BASE.get()).add(COMPARED_OFFSET + before);
+        to.cast::<[u32; COMPARED_HEAD]>().write(head);
+        let to = to.add(COMPARED_HEAD * 4);
+        core::ptr::copy_nonoverlapping(is.as_ptr(), to, is.len());
+        core::ptr::copy_nonoverlapping(wanted.as_ptr(), to.add(is.len()), wanted.len());
+    }
+    *word(header::COMPARED) = (before + size) as u32;
 }
