@@ -118,7 +118,7 @@ fn in_elements(
         if handling.releases && !owning.swept_apart && !is_taken {
             list.push(plant(
                 handling.values.clone(),
-                Spot::Field { offset, replaced: Replaced::Unknown },
+                Spot::Field { offset, replaced: Replaced::OneOfMany },
             ));
         }
         let is_in_use = owning.appended && !handling.elements.is_empty() && !handling.empties;

@@ -125,13 +125,18 @@ impl Exec<'_> {
         if let Some(written) = self.written_through(state, &leaves, pointer) {
             return self.resized(written, bits);
         }
+        let several = leaves.len() > 1;
         let mut result: Option<Term> = None;
         let mut alternatives = Vec::new();
         for leaf in leaves.iter().rev() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let row = self.constant_element(leaf.pointer, bits);
+            let known = self.remembered(state, base, leaf.pointer).filter(|_| several);
             let value = match (slot, row) {
                 (_, Some(value)) => value,
+                (Slot::Every { .. }, _) if known.is_some() => {
+                    self.resized(known.unwrap_or(Terms::NULL), bits)
+                }
                 (Slot::Every { .. }, _) => self.read_element(state, base, slot, bits, leaf.pointer),
                 _ => self.read(state, base, slot, bits),
             };
@@ -377,7 +382,7 @@ impl Exec<'_> {
                     let cond = if only { Terms::TRUE } else { leaf.cond };
                     let through = if only { leaf.pointer } else { pointer };
                     let beside = self.written_beside(state, base, through);
-                    self.log_replaced(state, (base, slot), through, cond, at);
+                    self.log_replaced(state, (base, slot), leaf.pointer, cond, at);
                     self.write(state, base, slot, cond, value, leaf.any, at);
                     if matches!(slot, Slot::Every { .. }) && !leaf.any {
                         self.remember_last(state, base, beside, [through, value]);

@@ -42,6 +42,9 @@ pub enum Spot {
 pub enum Replaced {
     /// There may have been none: nothing.
     Unknown,
+    /// It is one of many in an array: nothing, and what is moved to another place on some path is not lost on others either. The
+    /// paths without a turn of the loop that moves them are those on which there are none.
+    OneOfMany,
     /// There are signs that there was one: it is lost, also where it is released on other paths.
     Probable,
     /// There was one for sure: it is lost.
@@ -356,7 +359,7 @@ impl Exec<'_> {
     pub(crate) fn is_always_full(&self, (base, slot): Cell) -> bool {
         let fields = self.planted_in.iter().map(|p| p.within);
         fields
-            .filter(|w| w.replaced != Replaced::Unknown)
+            .filter(|w| matches!(w.replaced, Replaced::Probable | Replaced::Certain))
             .any(|w| (w.owner, Slot::At(w.offset)) == (base, slot))
     }
 
@@ -376,6 +379,20 @@ impl Exec<'_> {
             }
         }
         list
+    }
+
+    /// Whether another place that outlives the function refers to the object on some path.
+    fn is_ever_elsewhere(&mut self, object: ObjectId, planted: Cell) -> bool {
+        let base = self.objects[object.0 as usize].base;
+        let exits = self.exits.iter().flat_map(|e| e.state.mem.iter());
+        let others = exits.filter(|&(&cell, &value)| {
+            cell != planted && cell.1.is_contents() && self.terms.has_addr(value)
+        });
+        let others: Vec<(Base, Term)> =
+            others.map(|(&(holder, _), &value)| (holder, value)).collect();
+        others.into_iter().any(|(holder, value)| {
+            !matches!(self.kind(holder), BaseKind::Var(_)) && self.all_bases(value).contains(&base)
+        })
     }
 
     /// Whether the function releases the object on some path: when it does not, it has its reasons.
@@ -400,7 +417,9 @@ impl Exec<'_> {
             return Terms::FALSE;
         };
         let PlantedField { owner, offset, replaced, .. } = planted.within;
-        let by_owner = match self.is_ever_released(object) {
+        let is_moved = replaced == Replaced::OneOfMany
+            && self.is_ever_elsewhere(object, (owner, Slot::At(offset)));
+        let by_owner = match is_moved || self.is_ever_released(object) {
             true => Terms::FALSE,
             false => self.lost_by_owner(&state, planted),
         };

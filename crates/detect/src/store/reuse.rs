@@ -97,6 +97,7 @@ impl<'a> Reuse<'a> {
                 Spot::Field { offset, replaced } => {
                     text.push(match replaced {
                         Replaced::Unknown => 0,
+                        Replaced::OneOfMany => 7,
                         Replaced::Certain => 1,
                         Replaced::Probable => 5,
                     });

@@ -125,7 +125,8 @@ impl Exec<'_> {
         let path = self.with_reasons(path, &|exec, atom| {
             !indifferent.tests.contains(&atom) && exec.is_reason(atom, free.base, indifferent)
         });
-        let when = self.with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
+        let when = self
+            .with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
         let when = self.terms.and2(path, when);
         if self.terms.size(when) > MAX_CONDITION { Terms::TRUE } else { when }
     }
