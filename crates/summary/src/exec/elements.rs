@@ -125,7 +125,8 @@ impl Exec<'_> {
         let path = self.with_reasons(path, &|exec, atom| {
             !indifferent.tests.contains(&atom) && exec.is_reason(atom, free.base, indifferent)
         });
-        let when = self.with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
+        let when = self
+            .with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
         let when = self.terms.and2(path, when);
         if self.terms.size(when) > MAX_CONDITION { Terms::TRUE } else { when }
     }
@@ -152,7 +153,7 @@ impl Exec<'_> {
         match (a.min(b), a.max(b)) {
             (_, Nature::Given | Nature::Constant) => true,
             (Nature::Given, Nature::OfElement) => is_number,
-            _ => self.is_test_of_other_array(atom, released),
+            _ => !is_number && self.is_test_of_other_array(atom, released),
         }
     }
 
