@@ -106,12 +106,13 @@ impl Exec<'_> {
             && !matches!(self.kind(cell.0), BaseKind::Var(_) | BaseKind::Values | BaseKind::Errno)
     }
 
-    /// The constants that a number is a choice of: those of a flag or state, not sizes or null.
+    /// The constants that a number is a choice of, and nothing else: those of a flag or state, not sizes or null.
     fn constants_in(&self, t: Term) -> Vec<Term> {
         if self.terms.bits(t) >= 64 || self.terms.width(t) > MAX_WIDTH {
             return Vec::new();
         }
+        let values = self.terms.alternatives(t);
         let is_constant = |t: &Term| matches!(self.terms.node(*t), Node::Int { .. });
-        self.terms.alternatives(t).into_iter().filter(is_constant).collect()
+        if values.iter().all(is_constant) { values.to_vec() } else { Vec::new() }
     }
 }
