@@ -11,6 +11,7 @@ use crate::apart::apart;
 use crate::audit::{self, Judgement};
 use crate::bound::{BoundRun, BoundRuns};
 use crate::finding;
+use crate::later_turns;
 use crate::misuse;
 use crate::pairs::{self, Pair, Releaser};
 use crate::recursion::{callees_first, side_by_side};
@@ -435,6 +436,9 @@ fn run_function(
         Limit::Steps => "step budget".to_owned(),
         Limit::Terms => "term budget".to_owned(),
     });
+    if report && exec.has_more_turns && exec.limit.is_none() {
+        later_turns::find(env, context, round, f, &mut outcome);
+    }
     let called = !env.calls.callers_of(f).is_empty();
     let mut summary = if called { exec.summarise() } else { Summary::opaque() };
     summary.returns_deeper = report && !context.recursive.is_empty();
@@ -451,6 +455,11 @@ fn run_function(
     (summary, outcome)
 }
 
+/// Whether what variables refer to when a function returns is kept: the program ends with `main`.
+pub fn keeps_locals(env: &Env<'_>, f: FuncRef) -> bool {
+    env.program.function(f).name == "main" && !env.options.at_exit
+}
+
 /// What leaks at the exits of a function that was run, with what callees leak for functions that it gives them.
 fn ask_for_leaks(
     env: &Env<'_>,
@@ -460,8 +469,7 @@ fn ask_for_leaks(
     exec: &mut Exec<'_>,
     outcome: &mut Outcome,
 ) {
-    let keeps_locals = exec.function.name == "main" && !env.options.at_exit;
-    let candidates = exec.candidates(keeps_locals);
+    let candidates = exec.candidates(keeps_locals(env, f));
     let (asked, others) = match round.last || round.first {
         true => (candidates, Vec::new()),
         false => candidates.into_iter().partition(|c| exec.was_never_stored(c.object)),
@@ -469,7 +477,7 @@ fn ask_for_leaks(
     others.iter().for_each(|c| exec.settle_lost(c));
     find_leaks(env, exec, asked, outcome);
     if !outcome.asked.is_empty() {
-        apart(|| second_look::take(env, context, round, f, outcome));
+        apart(|| second_look::take(env, context, round, f, false, outcome));
     }
     for callee in &exec.bound_to {
         let Some(run) = env.bound_runs.get(env, callee) else { continue };

@@ -13,6 +13,7 @@ mod describe;
 mod effort;
 mod finding;
 mod inner;
+mod later_turns;
 mod misuse;
 mod named;
 mod options;

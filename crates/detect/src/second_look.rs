@@ -70,6 +70,7 @@ pub fn take(
     context: &Context<'_>,
     round: &Round,
     f: FuncRef,
+    more_turns: bool,
     outcome: &mut Outcome,
 ) {
     outcome.looked_twice = true;
@@ -80,6 +81,7 @@ pub fn take(
     let inlining = Inlining { calls, depth: DEPTH, steps: STEPS, callee: CALLEE };
     let context = Context { inlining: Some(&inlining), budget: BUDGET, ..*context };
     let Some(mut exec) = Exec::new(&context, f) else { return };
+    exec.takes_more_turns = more_turns;
     exec.run();
     if exec.inlined == 0 || exec.limit.is_some() {
         return;

@@ -8,6 +8,7 @@ mod elements;
 mod endless;
 mod inline;
 mod join;
+mod progress;
 mod throw;
 mod turns;
 
@@ -288,6 +289,9 @@ pub struct Exec<'a> {
     /// The back edges of the loop that runs now.
     back_edges: Vec<(BlockId, Edge)>,
     turns: u32,
+    /// Loops take turns as long as they come to something new; otherwise only that they do is noted.
+    pub takes_more_turns: bool,
+    pub has_more_turns: bool,
     /// Inside a loop that had its first turn.
     repeating: bool,
     /// How many ways into a tail may still be kept apart, over all tails that are being run.
@@ -383,6 +387,8 @@ impl<'a> Exec<'a> {
             current: Body::ENTRY,
             back_edges: Vec::new(),
             turns,
+            takes_more_turns: false,
+            has_more_turns: false,
             repeating: false,
             ways: MAX_WAYS,
             way: Way::default(),

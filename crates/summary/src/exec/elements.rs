@@ -153,7 +153,7 @@ impl Exec<'_> {
         match (a.min(b), a.max(b)) {
             (_, Nature::Given | Nature::Constant) => true,
             (Nature::Given, Nature::OfElement) => is_number,
-            _ => self.is_test_of_other_array(atom, released),
+            _ => !is_number && self.is_test_of_other_array(atom, released),
         }
     }
 

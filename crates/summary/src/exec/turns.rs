@@ -6,6 +6,7 @@
 //! take one: they had their two before, and the cost of nested loops stays a sum, not a product.
 //! A loop around a release that is judged takes one turn more.
 
+use super::progress::{MAX_TURNS, Progress};
 use super::{Edge, Exec, is_pure};
 use crate::cfg::LoopId;
 use crate::memory::Leaves;
@@ -33,7 +34,8 @@ impl Exec<'_> {
         let counters = self.counting_phis(header);
         let mut begin = self.begin_loop();
         let volatile = self.volatile_loads(l);
-        let (outer, turns) = (self.repeating, self.turns_of(l));
+        let (outer, mut turns) = (self.repeating, self.turns_of(l));
+        let mut progress = Progress::new(self.may_take_more_turns(l));
         let made_before = self.objects.len();
         let (mut turn, mut again, mut edges) = (0, None, Vec::new());
         loop {
@@ -56,6 +58,12 @@ impl Exec<'_> {
             }
             self.run_items(&items, None);
             edges = self.take_back_edges(header);
+            if self.goes_on(&mut progress, &entered, &before_phis, &counters, &edges) {
+                if self.takes_more_turns {
+                    turns = turns.max(turn + 2).min(MAX_TURNS);
+                }
+                self.has_more_turns = true;
+            }
             for mut edge in edges.clone() {
                 self.generalise(&entered, &before_phis, &counters, &mut edge);
                 self.change(&volatile, &mut edge);
