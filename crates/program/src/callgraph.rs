@@ -25,6 +25,9 @@ pub struct Targets {
     pub complete: bool,
     /// The list was guessed from the signature.
     pub fallback: bool,
+    /// The list is what a library's own tables hold in the member that the pointer was read from; its users may have
+    /// tables of their own.
+    pub from_tables: bool,
 }
 
 /// Called arguments of one call, each with what it may be.
@@ -169,7 +172,7 @@ impl<'a> Builder<'a> {
             return known;
         }
         let list = self.program.resolve_all(reference.module, reference.func);
-        let targets = Targets { list: list.into(), complete: true, fallback: false };
+        let targets = Targets { list: list.into(), complete: true, ..Targets::default() };
         let id = self.push(targets);
         self.direct.insert(reference, id);
         id
@@ -186,13 +189,17 @@ impl<'a> Builder<'a> {
         let call = signature::Call::new(self.program, f, inst, args);
         let list = call.compatible(self.program, &set.list);
         if let Some(list) = self.told_by_member(f, pointer, &call, &list, !set.unknown) {
-            return Targets { list, complete: !set.unknown, fallback: false };
+            return Targets { list, complete: !set.unknown, ..Targets::default() };
         }
         if !list.is_empty() {
-            return Targets { list, complete: !set.unknown, fallback: false };
+            return Targets { list, complete: !set.unknown, ..Targets::default() };
+        }
+        if let Some(held) = self.members.functions(f, pointer) {
+            let list = call.compatible(self.program, &held);
+            return Targets { list, from_tables: true, ..Targets::default() };
         }
         let guessed = self.candidates.matching(self.program, &call);
-        Targets { fallback: !guessed.is_empty(), list: guessed, complete: false }
+        Targets { fallback: !guessed.is_empty(), list: guessed, ..Targets::default() }
     }
 
     /// The targets by the member that the pointer was read from, where that says more than the points-to set: in

@@ -156,6 +156,48 @@ bb0:
     assert_eq!(named, [vec!["one"], vec!["two", "three"], vec!["main"]]);
 }
 
+const LIBRARY: &str = r#"unit "a.c"
+type t0 = void
+type t1 = ptr t2
+type t2 = func () -> t0
+type t3 = struct "ops" size 16 { "run" 0 t1, "told" 8 t1 }
+global g0 "ops" const size 16 t3 init { 0: @f0, 8: @f0 }
+func f0 "own" internal () -> void {
+bb0:
+  ret
+}
+func f1 "other" internal () -> void {
+bb0:
+  ret
+}
+func f2 "set" (v0: ptr, v1: ptr t1) -> void {
+bb0:
+  v2 = offset v0, 8, t3
+  store v1 -> v2
+  ret
+}
+func f3 "use" (v0: ptr) -> void {
+bb0:
+  v1 = offset v0, 0, t3
+  v2 = load v1
+  call v2()
+  v3 = offset v0, 8, t3
+  v4 = load v3
+  call v4()
+  call f2(v0, @f1)
+  ret
+}
+"#;
+
+#[test]
+fn a_library_is_taken_to_have_its_own_tables_except_where_its_users_set_what_is_called() {
+    let w = world(&[LIBRARY]);
+    let calls: Vec<_> = w.graph.calls_of(w.func("use")).map(|(_, t)| t.clone()).collect();
+    assert_eq!(w.names(&calls[0].list), ["own"]);
+    assert!(calls[0].from_tables && !calls[0].complete && !calls[0].fallback);
+    assert!(calls[1].fallback && !calls[1].from_tables);
+}
+
 #[test]
 fn a_call_that_is_not_there_has_no_targets() {
     let w = world(&[DECLS]);

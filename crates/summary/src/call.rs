@@ -59,7 +59,7 @@ impl Exec<'_> {
     }
 
     /// Functions that the pointer's own value names, else what the call graph says.
-    fn indirect_targets(&mut self, state: &State, call: &Call<'_>, v: ValueId) -> Vec<Choice> {
+    fn indirect_targets(&mut self, state: &mut State, call: &Call<'_>, v: ValueId) -> Vec<Choice> {
         let t = self.value(state, v);
         let mut known: Vec<Choice> = Vec::new();
         for leaf in self.leaves(state, t).unwrap_or_default() {
@@ -78,10 +78,16 @@ impl Exec<'_> {
     }
 
     /// The call graph's targets of a call through what callers may know better.
-    fn given_targets(&mut self, state: &State, call: &Call<'_>, pointer: Term) -> Vec<Choice> {
+    fn given_targets(&mut self, state: &mut State, call: &Call<'_>, pointer: Term) -> Vec<Choice> {
         let known = self.known_targets(call.inst);
-        if known.len() != 1 {
+        let from_tables = self.ctx.calls.targets(self.me, call.inst).from_tables;
+        if known.len() != 1 || from_tables {
             self.note_called_through(state, pointer);
+        }
+        if from_tables {
+            // Somebody else's function may take what it is given.
+            let pointers = call.args.iter().filter(|&&arg| self.terms.bits(arg) == 64);
+            pointers.copied().collect::<Vec<_>>().into_iter().for_each(|p| self.escape(state, p));
         }
         known.into_iter().map(|target| Choice { target, when: None }).collect()
     }

@@ -146,7 +146,8 @@ impl<'a> Reuse<'a> {
                 continue;
             }
             text.extend((targets.list.len() as u32).to_le_bytes());
-            text.extend([u8::from(targets.complete), u8::from(targets.fallback)]);
+            let kinds = [targets.complete, targets.fallback, targets.from_tables];
+            text.extend(kinds.map(u8::from));
             for target in &targets.list {
                 text.push(u8::from(matches!(target, Target::Defined(_))));
                 text.extend(self.names.function(target.func())?);
