@@ -1,4 +1,4 @@
-// verdict: LIKELY-NOT-LEAK
+// verdict: BLOAT
 // budget: 20
 // The same where nothing is lost.
 #include <stdio.h>
