@@ -131,12 +131,12 @@ impl Exec<'_> {
         for leaf in leaves.iter().rev() {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let row = self.constant_element(leaf.pointer, bits);
-            let known = self.remembered(state, base, leaf.pointer).filter(|_| several);
+            let row = row.or_else(|| {
+                let written = self.remembered(state, base, leaf.pointer).filter(|_| several)?;
+                Some(self.resized(written, bits))
+            });
             let value = match (slot, row) {
                 (_, Some(value)) => value,
-                (Slot::Every { .. }, _) if known.is_some() => {
-                    self.resized(known.unwrap_or(Terms::NULL), bits)
-                }
                 (Slot::Every { .. }, _) => self.read_element(state, base, slot, bits, leaf.pointer),
                 _ => self.read(state, base, slot, bits),
             };

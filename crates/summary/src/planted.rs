@@ -249,17 +249,27 @@ impl Exec<'_> {
     ) {
         let pointer = self.value(state, value);
         let leaves = self.leaves(state, pointer).unwrap_or_default();
-        let mut elements = leaves.into_iter().filter(|l| !l.any).filter_map(|l| match l.target {
-            Leaves::Cell(base, Slot::Every(all)) => Some((base, all, l.pointer)),
-            _ => None,
-        });
-        let (Some((base, all, element)), None) = (elements.next(), elements.next()) else { return };
-        let place = self.terms.offset(element, offset);
-        let cell = (base, Slot::Every(all.moved_within(offset)));
-        let is_others = self.kind(base) == BaseKind::Pointee;
+        for leaf in leaves.into_iter().filter(|l| !l.any) {
+            let Leaves::Cell(base, Slot::Every(all)) = leaf.target else { continue };
+            if self.kind(base) == BaseKind::Pointee && !self.is_behind_last(leaf.pointer) {
+                let place = self.terms.offset(leaf.pointer, offset);
+                let cell = (base, Slot::Every(all.moved_within(offset)));
+                self.plant_at(state, (place, cell), value, planted);
+            }
+        }
+    }
+
+    /// Plants an object at a place in an array, unless what is there is known, or was looked at before.
+    fn plant_at(
+        &mut self,
+        state: &mut State,
+        (place, cell): (Term, Cell),
+        element: ValueId,
+        planted: &Planted,
+    ) {
         let is_known =
-            self.remembered(state, base, place).is_some() || state.mem.contains_key(&cell);
-        if !is_others || is_known || self.was_read(state, cell) || self.is_behind_last(element) {
+            self.remembered(state, cell.0, place).is_some() || state.mem.contains_key(&cell);
+        if is_known || self.was_read(state, cell) {
             return;
         }
         let known = self.planted_elements.iter().find(|p| p.place == place).map(|p| p.object);
@@ -269,15 +279,15 @@ impl Exec<'_> {
             None => {
                 let Planted { family, trace, .. } = planted.clone();
                 let object = self.add_object(|base| Object { base, family, trace, assumed: true });
-                self.planted_elements.push(PlantedElement { place, cell, element: value, object });
+                self.planted_elements.push(PlantedElement { place, cell, element, object });
                 object
             }
         };
         let own = self.objects[object.0 as usize].base;
         state.mem.insert((own, Slot::Live), Terms::TRUE);
         let held = self.terms.addr(own, 0);
-        let beside = self.written_beside(state, base, place);
-        self.remember_last(state, base, beside, [place, held]);
+        let beside = self.written_beside(state, cell.0, place);
+        self.remember_last(state, cell.0, beside, [place, held]);
     }
 
     /// Whether the number of an element is a count that the function found: there is nothing yet.
