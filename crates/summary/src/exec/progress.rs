@@ -4,11 +4,12 @@
 //! object in one state and forgets it in the next. A small number that gets a constant which it did not have is such
 //! progress. Counters make none, nor do pointers: lists grow in every turn.
 
-use super::{Edge, Exec};
+use super::{Edge, Exec, phi_result};
 use crate::cfg::LoopId;
 use crate::state::{Cell, State, differences};
 use crate::vocabulary::BaseKind;
 use leakproof_guard::{Node, Term};
+use leakproof_ir::{BlockId, InstKind, Terminator, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop that comes to something new in every turn takes so many.
@@ -32,14 +33,16 @@ enum Carried {
 /// What was carried round a loop so far.
 pub(super) struct Progress {
     is_wanted: bool,
+    /// Which of the header's variables decide what a turn does: others change without a state.
+    deciding: Vec<bool>,
     turns: u32,
     /// What changed in some turn, and the constants that it had.
     seen: FxHashMap<Carried, FxHashSet<Term>>,
 }
 
 impl Progress {
-    pub fn new(is_wanted: bool) -> Self {
-        Self { is_wanted, turns: 0, seen: FxHashMap::default() }
+    pub fn new(is_wanted: bool, deciding: Vec<bool>) -> Self {
+        Self { is_wanted, deciding, turns: 0, seen: FxHashMap::default() }
     }
 }
 
@@ -52,6 +55,32 @@ impl Exec<'_> {
             && self.steps <= MAX_STEPS
             && lp.blocks.iter().map(|&b| self.body.blocks[b].insts.len()).sum::<usize>()
                 <= MAX_LENGTH
+    }
+
+    /// Which of a header's variables are compared, or switched by.
+    pub(super) fn deciding_phis(&self, header: BlockId) -> Vec<bool> {
+        let body = self.body;
+        let mut tested: FxHashSet<ValueId> = FxHashSet::default();
+        for (_, block) in body.blocks.iter() {
+            if let Terminator::Switch { value, .. } = block.term {
+                tested.insert(value);
+            }
+        }
+        for inst in body.insts.values() {
+            if let InstKind::Cmp { lhs, rhs, .. } = inst.kind {
+                tested.extend([lhs, rhs]);
+            }
+        }
+        let widened = body.insts.values().filter_map(|inst| match inst.kind {
+            InstKind::Cast { value, .. } if inst.result.is_some_and(|r| tested.contains(&r)) => {
+                Some(value)
+            }
+            _ => None,
+        });
+        let widened: Vec<ValueId> = widened.collect();
+        tested.extend(widened);
+        let phis = body.blocks[header].insts.iter().filter_map(|&i| phi_result(&body.insts[i]));
+        phis.map(|phi| tested.contains(&phi)).collect()
     }
 
     /// Whether the turn that was just taken came to something that the one before it did not.
@@ -69,7 +98,8 @@ impl Exec<'_> {
         let mut changes: Vec<(Carried, Option<Term>, Term)> = Vec::new();
         for edge in edges {
             for (i, (&old, &new)) in before.iter().zip(&edge.phis).enumerate() {
-                if old != new && counters.get(i) != Some(&true) {
+                let decides = progress.deciding.get(i) == Some(&true);
+                if old != new && decides && counters.get(i) != Some(&true) {
                     changes.push((Carried::Phi(i), Some(old), new));
                 }
             }
@@ -100,10 +130,11 @@ impl Exec<'_> {
         goes_on
     }
 
+    /// The function's own memory: what callees leave in that of others is seldom the state of this loop.
     fn is_carried(&self, cell: Cell) -> bool {
         cell.1.is_contents()
             && !self.counted.contains(&cell)
-            && !matches!(self.kind(cell.0), BaseKind::Var(_) | BaseKind::Values | BaseKind::Errno)
+            && matches!(self.kind(cell.0), BaseKind::Slot(_))
     }
 
     /// The constants that a number is a choice of, and nothing else: those of a flag or state, not sizes or null.

@@ -35,7 +35,7 @@ impl Exec<'_> {
         let mut begin = self.begin_loop();
         let volatile = self.volatile_loads(l);
         let (outer, mut turns) = (self.repeating, self.turns_of(l));
-        let mut progress = Progress::new(self.may_take_more_turns(l));
+        let mut progress = Progress::new(self.may_take_more_turns(l), self.deciding_phis(header));
         let made_before = self.objects.len();
         let (mut turn, mut again, mut edges) = (0, None, Vec::new());
         loop {
