@@ -30,8 +30,6 @@ impl Exec<'_> {
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
-            let is_any_element = leaf.any && self.is_in_array(state, base);
-            let when = if is_any_element { self.where_stored(state, base, when) } else { when };
             let released = match (slot, self.kind(base)) {
                 // An aligned pointer, or one from which its own offset was subtracted again: who releases it means the object.
                 _ if leaf.computed => base,
@@ -46,6 +44,8 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
+            let is_any_element = leaf.any && self.is_in_array(state, released);
+            let when = if is_any_element { self.where_stored(state, released, when) } else { when };
             let element = element || is_any_element;
             if element && !self.was_taken_out(released) {
                 self.element_frees.push(ElementFree { base: released, pc: state.pc, when });
