@@ -147,7 +147,9 @@ impl<'a> Describe<'a> {
         let Node::Sym(s) = exec.terms.node(t) else { return None };
         match &exec.sym_kinds[s.0 as usize] {
             SymKind::Arg(i) => {
-                let typed = if self.exact && depth > 0 { typed_variable(exec, *i) } else { None };
+                // Members behind a `void *` have names only by the variable that it was given to.
+                let by_variable = depth > 0 && (self.exact || is_untyped(exec, *i));
+                let typed = if by_variable { typed_variable(exec, *i) } else { None };
                 let (text, ty) = typed.or_else(|| parameter(exec, *i))?;
                 Some(Named { text, ty, object: true })
             }
@@ -199,6 +201,13 @@ impl<'a> Describe<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a parameter is a pointer to nothing in particular.
+fn is_untyped(exec: &Exec<'_>, index: u32) -> bool {
+    let ty = exec.function.params.get(index as usize).and_then(|p| p.ty);
+    let pointee = ty.and_then(|ty| exec.module.pointee(ty));
+    pointee.is_some_and(|to| matches!(exec.module.types[to], SourceType::Void))
 }
 
 /// The name and type of a parameter. A `bool` comes as one bit and is widened before its variable gets it.

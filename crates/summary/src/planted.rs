@@ -269,7 +269,8 @@ impl Exec<'_> {
     ) {
         let is_known =
             self.remembered(state, cell.0, place).is_some() || state.mem.contains_key(&cell);
-        if is_known || self.was_read(state, cell) {
+        // One object stands for all elements where the end of the array is asked about.
+        if is_known || self.was_read(state, cell) || self.is_planted_in(cell.0) {
             return;
         }
         let known = self.planted_elements.iter().find(|p| p.place == place).map(|p| p.object);
