@@ -432,10 +432,12 @@ fn run_function(
     outcome.instructions = function.body.as_ref().map_or(0, |b| b.insts.len() as u64);
     outcome.objects = exec.objects.len() as u64;
     ask_for_leaks(env, context, round, f, &mut exec, &mut outcome);
-    outcome.limited = exec.limit.map(|l| match l {
-        Limit::Steps => "step budget".to_owned(),
-        Limit::Terms => "term budget".to_owned(),
-    });
+    if let Some(limit) = exec.limit {
+        outcome.limited = Some(match limit {
+            Limit::Steps => "step budget".to_owned(),
+            Limit::Terms => "term budget".to_owned(),
+        });
+    }
     if report && exec.has_more_turns && exec.limit.is_none() {
         later_turns::find(env, context, round, f, &mut outcome);
     }
@@ -477,7 +479,13 @@ fn ask_for_leaks(
     others.iter().for_each(|c| exec.settle_lost(c));
     find_leaks(env, exec, asked, outcome);
     if !outcome.asked.is_empty() {
-        apart(|| second_look::take(env, context, round, f, false, outcome));
+        let look = || second_look::take(env, context, round, f, false, outcome);
+        // It can only refute: without it, the findings stay.
+        if catch_unwind(AssertUnwindSafe(|| apart(look))).is_err() {
+            outcome.limited =
+                Some("internal error: its findings were not looked at twice".to_owned());
+            outcome.failed = true;
+        }
     }
     for callee in &exec.bound_to {
         let Some(run) = env.bound_runs.get(env, callee) else { continue };

@@ -42,8 +42,18 @@ pub fn findings(binary: &Path, root: &Path, case: &Case) -> Result<Vec<Found>, S
     if let Some(skipped) = report["skipped"].as_array().and_then(|s| s.first()) {
         return Err(format!("unit skipped: {skipped}"));
     }
+    if let Some(error) = internal_error(&report) {
+        return Err(error);
+    }
     let leaks = report["leaks"].as_array().ok_or("the report has no `leaks`")?;
     Ok(leaks.iter().map(found).collect())
+}
+
+/// A function that an error of ours skipped, in whole or in part.
+fn internal_error(report: &Value) -> Option<String> {
+    let limited = report["stats"]["limited"].as_array()?;
+    let reason = |l: &&Value| l["reason"].as_str().is_some_and(|r| r.contains("internal error"));
+    limited.iter().find(reason).map(|l| format!("{}: {}", l["file"], l["reason"]))
 }
 
 fn found(leak: &Value) -> Found {

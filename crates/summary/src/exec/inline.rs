@@ -111,6 +111,7 @@ impl Exec<'_> {
         swap(&mut self.back_edges, &mut other.back_edges);
         swap(&mut self.turns, &mut other.turns);
         swap(&mut self.repeating, &mut other.repeating);
+        swap(&mut self.visits, &mut other.visits);
         swap(&mut self.ways, &mut other.ways);
         swap(&mut self.way, &mut other.way);
         swap(&mut self.thrown, &mut other.thrown);
