@@ -301,31 +301,23 @@ fn known_plainly(env: &Env<'_>, round: &Round, f: FuncRef) -> (Known, Outcome) {
     (Known { summary: Arc::new(summary), hash }, outcome)
 }
 
-/// One more run of a finished function with objects planted in what it is given.
-pub fn run_planted(
-    env: &Env<'_>,
-    f: FuncRef,
-    planted: Vec<Planted>,
-    ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
-) -> Option<Outcome> {
+/// One more run of a finished function with these objects, if there are any.
+pub fn run_with_planted(env: &Env<'_>, f: FuncRef, planted: Vec<Planted>) -> Option<Outcome> {
+    if planted.is_empty() {
+        return None;
+    }
     let round = Round::only();
-    let Some(reuse) = env.reuse else { return run_with(env, &round, f, planted, ask) };
+    let Some(reuse) = env.reuse else { return run_with(env, &round, f, planted) };
     let key = reuse.planted_key(env, &round, f, &planted);
     let known = key.and_then(|key| reuse.fetch_planted(env, &round, f, &planted, &key));
     known.or_else(|| {
-        let outcome = run_with(env, &round, f, planted.clone(), ask)?;
+        let outcome = run_with(env, &round, f, planted.clone())?;
         key.and_then(|key| reuse.keep_planted(env, &round, f, &planted, key, &outcome));
         Some(outcome)
     })
 }
 
-fn run_with(
-    env: &Env<'_>,
-    round: &Round,
-    f: FuncRef,
-    planted: Vec<Planted>,
-    ask: impl FnOnce(&mut Exec<'_>, &mut Outcome),
-) -> Option<Outcome> {
+fn run_with(env: &Env<'_>, round: &Round, f: FuncRef, planted: Vec<Planted>) -> Option<Outcome> {
     let summary_of = |caller: FuncRef, g: FuncRef| round.summary(env, caller, g);
     let bound_summary = |callee: &BoundCallee| env.bound_summary(callee);
     let context = env.context(&summary_of, &bound_summary, &round.members);
@@ -335,7 +327,8 @@ fn run_with(
         exec.run();
         let name = env.program.function(f).source_name.clone();
         let mut outcome = Outcome { name, again: true, ..Outcome::default() };
-        ask(&mut exec, &mut outcome);
+        let candidates = exec.planted_candidates(keeps_locals(env, f));
+        find_leaks(env, &mut exec, candidates, &mut outcome);
         Some(outcome)
     };
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()

@@ -8,6 +8,7 @@
 //! struct that it comes upon. Such findings rest on an assumption, and say so.
 
 mod callee;
+mod counted;
 mod fields;
 mod lists;
 mod lives;
@@ -16,17 +17,20 @@ mod order;
 mod reader;
 mod takers;
 mod together;
+mod united;
 
 use crate::component::{self, Env, Outcome};
 use fields::{CutOut, Handling, Made, Owning, Source, StructName, Survey};
 use leakproof_program::FuncRef;
-use leakproof_summary::{Exec, Planted, Replaced, Spot};
+use leakproof_summary::{Planted, Replaced, Spot};
 use rayon::prelude::*;
 use takers::Takers;
 use together::Together;
+use united::Known;
 
-/// The findings about destructors and setters of the whole program.
-pub fn find(env: &Env<'_>) -> Vec<Outcome> {
+/// The findings about destructors and setters of the whole program, and about what functions hand over. `before`: what is
+/// known of all functions by themselves.
+pub fn find(env: &Env<'_>, before: &[Outcome]) -> Vec<Outcome> {
     let calls =
         callee::Program { program: env.program, models: env.models, summaries: env.summaries };
     let mut survey = Survey::of(&calls);
@@ -38,13 +42,22 @@ pub fn find(env: &Env<'_>) -> Vec<Outcome> {
         examined.filter_map(|((f, of), h)| examine(env, &survey, &together, *f, of, h)).collect();
     let cut_out: Vec<_> = survey.cut_out.iter().collect();
     let cutting = cut_out.into_par_iter();
-    found.par_extend(
-        cutting.filter_map(|(f, cut)| run_with(env, *f, nodes(&survey, &together, *f, cut))),
-    );
+    found.par_extend(cutting.filter_map(|(f, cut)| {
+        component::run_with_planted(env, *f, nodes(&survey, &together, *f, cut))
+    }));
     let takers = Takers::of(&calls, &survey);
     let functions: Vec<FuncRef> = env.program.definitions().collect();
-    let taking = functions.into_par_iter();
-    found.par_extend(taking.filter_map(|f| run_with(env, f, takers.results_in(&calls, f))));
+    let taking = functions.par_iter();
+    found.par_extend(
+        taking.filter_map(|&f| component::run_with_planted(env, f, takers.results_in(&calls, f))),
+    );
+    let known = Known::of(before.iter().chain(&found));
+    let released = &survey.released_results;
+    let made = functions.par_iter().filter_map(|&f| {
+        let results = united::results_in(&calls, f, released, &known);
+        component::run_with_planted(env, f, results)
+    });
+    found.par_extend(made.collect::<Vec<_>>());
     found
 }
 
@@ -64,7 +77,7 @@ fn examine(
     });
     let mut planted: Vec<Planted> = planted.collect();
     planted.extend(in_elements(survey, together, (function, of), handling));
-    run_with(env, function, planted)
+    component::run_with_planted(env, function, planted)
 }
 
 /// The fields of structs of one kind whose objects a function may forget, each with one of those.
@@ -148,18 +161,6 @@ fn nodes(survey: &Survey, together: &Together, function: FuncRef, cut: &[CutOut]
 fn field_spot(offset: u64, replaced: Replaced, made: &Made) -> Option<(Spot, Made)> {
     let offset = i64::try_from(offset).ok()?;
     Some((Spot::Field { offset, replaced }, made.clone()))
-}
-
-/// Runs a function once more with these objects, if there are any.
-fn run_with(env: &Env<'_>, function: FuncRef, planted: Vec<Planted>) -> Option<Outcome> {
-    if planted.is_empty() {
-        return None;
-    }
-    let run = |exec: &mut Exec<'_>, outcome: &mut Outcome| {
-        let candidates = exec.planted_candidates();
-        component::find_leaks(env, exec, candidates, outcome);
-    };
-    component::run_planted(env, function, planted, run)
 }
 
 /// What becomes of what a field held when the function gives it another object: it is lost where fields are always

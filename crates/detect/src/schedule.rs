@@ -79,7 +79,8 @@ pub fn run(
         }
         outcomes.sort_by_key(|(i, _)| *i);
         let mut outcomes: Vec<Outcome> = outcomes.into_iter().flat_map(|(_, o)| o).collect();
-        outcomes.extend(inner::find(&env));
+        let found = inner::find(&env, &outcomes);
+        outcomes.extend(found);
         outcomes
     };
     let pool =

@@ -259,6 +259,25 @@ impl Terms {
     pub fn size(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].size
     }
+    /// Whether a term has more than so many different parts. As a tree it may be much larger: conditions that were met
+    /// early occur in all that came of them.
+    pub fn has_more_parts(&self, t: Term, most: u32) -> bool {
+        if self.size(t) <= most {
+            return false;
+        }
+        let (mut seen, mut parts) = (Seen::default(), 0);
+        let mut work = vec![t];
+        while let Some(t) = work.pop() {
+            if seen.insert(t) {
+                parts += 1;
+                if parts > most {
+                    return true;
+                }
+                for_each_child(self.node(t), |c| work.push(c));
+            }
+        }
+        false
+    }
     /// How many alternatives a value has, counted as a tree.
     pub fn width(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].width

@@ -196,6 +196,10 @@ pub struct Exec<'a> {
     pub exits: Vec<Exit>,
     /// Where each cell was first written, and so lost what callers had there.
     pub written_at: FxHashMap<Cell, Place>,
+    /// Results of large makers that one object stands for each.
+    pub(crate) united: FxHashSet<Base>,
+    /// Under which condition what others own had been released when a pointer was stored in one of its cells: it had not.
+    pub(crate) alive_at_store: FxHashMap<Cell, Term>,
     /// What was released, by which call: a loop's second turn shows recursion.
     pub frees: Vec<Free>,
     /// Objects of others that were given to a resizing function: theirs to keep if it fails.
@@ -337,6 +341,8 @@ impl<'a> Exec<'a> {
             written_at: FxHashMap::default(),
             frees: Vec::new(),
             resized: Vec::new(),
+            united: FxHashSet::default(),
+            alive_at_store: FxHashMap::default(),
             element_frees: Vec::new(),
             stored: FxHashMap::default(),
             null_tested: compared_with_null(function, body),

@@ -5,11 +5,10 @@
 //! large becomes private symbols; no action is dropped.
 
 use crate::exec::{Exec, Free};
-use crate::marks::OTHERS;
 use crate::state::{Cell, State};
 use crate::summary::{Effect, Expr, NewObject, PrivateInfo, Ref, Root, Summary};
 use crate::vocabulary::{BaseKind, ObjectId, Origin, Slot, SymKind, What};
-use leakproof_guard::{Base, Cmp, Node, Seen, Sym, SymInfo, Term, Terms, is_contradiction};
+use leakproof_guard::{Base, Node, Seen, Sym, SymInfo, Term, Terms, is_contradiction};
 use leakproof_ir::{InstId, Loc};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -187,76 +186,6 @@ impl Exec<'_> {
             }
             _ => t,
         }
-    }
-
-    /// A release that depends on a counter in the object itself, which this function counts
-    /// down, gives the caller's reference back whether or not it was the last, unless callers know
-    /// that it was not.
-    fn release_counted(&mut self, state: &mut State) {
-        let freed: Vec<(Base, Term)> = state
-            .mem
-            .iter()
-            .filter(|((_, slot), v)| *slot == Slot::Freed && **v != Terms::TRUE)
-            .map(|((b, _), v)| (*b, *v))
-            .collect();
-        for (base, cond) in freed {
-            if self.kind(base) != BaseKind::Pointee {
-                continue;
-            }
-            let Some(counter) = self.counted_down(state, base, cond) else { continue };
-            let pointer = self.terms.as_pointee(base).unwrap_or(Terms::NULL);
-            let not_null = self.terms.is_not_null(pointer);
-            let counter = self.terms.sym(counter);
-            let one = self.terms.int(self.terms.bits(counter), 1);
-            let last = self.terms.cmp(Cmp::SLe, counter, one);
-            let given_back = self.terms.and2(not_null, last);
-            let old = state.fact(base, Slot::Escaped);
-            let either = self.terms.or2(old, given_back);
-            state.mem.insert((base, Slot::Escaped), either);
-        }
-    }
-
-    /// The counter in an object that its release depends on, and that was counted down.
-    fn counted_down(&self, state: &State, base: Base, cond: Term) -> Option<Sym> {
-        // Counters are first contents of what is others'.
-        let counts = |t: Term| self.terms.marks(t).intersects(OTHERS);
-        if !counts(cond) {
-            return None;
-        }
-        let contents = state.contents_of(base).filter(|(_, value)| counts(*value));
-        let mut counters =
-            contents.filter_map(|(slot, value)| self.decremented(base, slot, value)).peekable();
-        counters.peek()?;
-        let symbols = self.symbols_in(cond);
-        counters.find(|s| symbols.contains(s))
-    }
-
-    /// The initial contents of the cell when its value is those minus one.
-    fn decremented(&self, base: Base, slot: Slot, value: Term) -> Option<Sym> {
-        if !self.has_arithmetic(value) {
-            return None;
-        }
-        self.symbols_in(value).into_iter().find(|s| {
-            matches!(&self.sym_kinds[s.0 as usize], SymKind::Init { base: b, slot: o, .. }
-                if *b == base && *o == slot)
-        })
-    }
-
-    /// Whether one of the values that `t` is a choice of is computed.
-    fn has_arithmetic(&self, t: Term) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut work = vec![t];
-        while let Some(t) = work.pop() {
-            match self.terms.node(t) {
-                Node::Bin { .. } => return true,
-                Node::Ite { then, otherwise, .. } if seen.insert(t) => {
-                    work.extend([*then, *otherwise]);
-                }
-                Node::Cast { value, .. } => work.push(*value),
-                _ => {}
-            }
-        }
-        false
     }
 
     pub(crate) fn symbols_in(&self, t: Term) -> FxHashSet<Sym> {

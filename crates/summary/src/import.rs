@@ -76,10 +76,12 @@ impl Exec<'_> {
             return None;
         }
         self.releases_untold |= summary.releases_untold;
-        self.escape_before_forgotten(call, &import, recursive, state);
+        // What escapes does so with what it held before the call: what the callee put there, it tells of itself.
+        let (first, then): (Vec<&Effect>, Vec<&Effect>) =
+            summary.effects.iter().partition(|e| escapes_from_others(e));
         self.forget_errno(state);
         let mut escaped = Escaped::default();
-        for effect in &summary.effects {
+        for effect in first.into_iter().chain(then) {
             self.import_effect(call, effect, &import, recursive, state, &mut escaped);
         }
         self.import_stars(call, &import, state);
@@ -90,26 +92,6 @@ impl Exec<'_> {
             self.part_from_exception(state, throws)?;
         }
         Some(value)
-    }
-
-    /// Where the callee loses sight of an object and of what is in it, that escapes as it is now,
-    /// before it is forgotten.
-    fn escape_before_forgotten(
-        &mut self,
-        call: &Call<'_>,
-        import: &Import<'_>,
-        recursive: bool,
-        state: &mut State,
-    ) {
-        let effects = &import.summary.effects;
-        let forgotten: Vec<Root> =
-            effects.iter().filter(|e| e.slot == Slot::Epoch).map(|e| e.root).collect();
-        for effect in effects.iter().filter(|e| e.slot == Slot::Escaped) {
-            if forgotten.contains(&effect.root) && !matches!(effect.root, Root::Object(_)) {
-                let escaped = &mut Escaped::default();
-                self.import_effect(call, effect, import, recursive, state, escaped);
-            }
-        }
     }
 
     /// Goes on without the exception that the call may throw; `None` when it always does.
@@ -412,7 +394,7 @@ impl Exec<'_> {
             reached = self.terms.and2(reached, there);
             at = through;
         }
-        if self.terms.size(reached) > MAX_REACHED { when } else { reached }
+        if self.terms.has_more_parts(reached, MAX_REACHED) { when } else { reached }
     }
 
     /// Under which condition a pointer leads somewhere. An element of an array that can only be one of our objects
@@ -646,6 +628,11 @@ fn freed_fields(summary: &Summary, root: Root) -> Vec<Slot> {
         }
     }
     fields
+}
+
+/// Whether an effect says that something which the callee did not make escapes.
+fn escapes_from_others(effect: &Effect) -> bool {
+    effect.slot == Slot::Escaped && !matches!(effect.root, Root::Object(_))
 }
 
 /// Whether a number is computed from what the same cell held before.

@@ -4,18 +4,14 @@
 //! object leaks there. A condition that is already false ends as clean with no solver asked.
 
 use crate::atoms::{Kind, Purpose};
+use crate::circles::circles_of;
 use crate::exec::{Exec, Limit, Resized};
 use crate::marks::{CUT, FAILURE, LOST, OUTCOME, OWN};
-use crate::memory::Leaves;
 use crate::repeated::Repeated;
 use crate::state::State;
 use crate::vocabulary::{BaseKind, ObjectId, Slot};
 use leakproof_guard::{Base, Marks, Node, Seen, Sym, Term, Terms, for_each_child};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::hash_map::Entry;
-
-/// The objects that others refer to, or are referred to by.
-type Neighbours = FxHashMap<ObjectId, Vec<ObjectId>>;
 
 /// An object that may leak at an exit.
 #[derive(Clone, Copy, Debug)]
@@ -28,15 +24,6 @@ pub struct Candidate {
     pub(crate) lost: Term,
     /// Nothing that outlives the function may refer to the object there.
     pub(crate) unheld: bool,
-}
-
-/// Which variables of the function count as references.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Locals {
-    None,
-    /// Those whose address somebody may have.
-    InMemory,
-    All,
 }
 
 /// What the path to an exit compares of pointers that are one of several.
@@ -53,11 +40,6 @@ struct Lean {
     /// Whether the outcomes of calls count as out of sight.
     outcomes: bool,
 }
-
-/// How often the condition of one object is widened before it is taken as held for good.
-const MAX_UPDATES: u32 = 12;
-/// A condition of being held that is larger than this is taken as true.
-const MAX_HELD_CONDITION: u32 = 40_000;
 
 /// The conditions of candidates may take this part of the budget of terms besides, and so many fates of objects are
 /// looked at over all exits: a few functions have hundreds of exits and a thousand objects. Exits whose turn does not
@@ -277,7 +259,8 @@ impl Exec<'_> {
             return Terms::FALSE;
         }
         let (freed, escaped) = (state.fact(base, Slot::Freed), state.fact(base, Slot::Escaped));
-        let gone = self.terms.or2(freed, escaped);
+        let given_back = self.given_back(state, object);
+        let gone = self.terms.or([freed, escaped, given_back]);
         let gone = self.pcs.simplify(&mut self.terms, state.pc, gone);
         let gone = self.favoured_about(state, object, gone);
         let here = self.terms.not(gone);
@@ -423,122 +406,6 @@ impl Exec<'_> {
         self.terms.bits(t) == 8 && items.iter().any(is_seen)
     }
 
-    /// Under which condition each object is reachable from outside.
-    pub(crate) fn held_objects(
-        &mut self,
-        exit: usize,
-        keeps_locals: bool,
-        leads: &FxHashSet<Base>,
-    ) -> FxHashMap<ObjectId, Term> {
-        let state = &self.exits[exit].state.clone();
-        let keeps = match self.exits[exit].endless() {
-            Some(_) => Locals::InMemory,
-            None if keeps_locals => Locals::All,
-            None => Locals::None,
-        };
-        let mut work: Vec<(Term, Term)> = self.outside_holders(state, keeps);
-        let going_on = self.exits[exit].endless().into_iter().flat_map(|e| &e.refers);
-        let values = self.exits[exit].value.iter().chain(going_on);
-        work.extend(values.map(|&v| (v, Terms::TRUE)));
-        let mut held: FxHashMap<Base, (Term, u32)> = FxHashMap::default();
-        // Values come again each time that their owner is found to be held on other paths, too.
-        let mut led_to: FxHashMap<Term, Vec<(Base, Term)>> = FxHashMap::default();
-        while let Some((t, cond)) = work.pop() {
-            // Most values lead nowhere: where each of them points to is not worked out. Nor is it where that is held anyway.
-            let is_held = |base: &Base| held.get(base).is_some_and(|(t, _)| *t == Terms::TRUE);
-            if !self.all_bases(t).iter().any(|base| leads.contains(base) && !is_held(base)) {
-                continue;
-            }
-            let targets = led_to.entry(t).or_insert_with(|| {
-                let mut targets = self.targets(state, t);
-                targets.retain(|(base, _)| leads.contains(base));
-                targets
-            });
-            for &(base, when) in targets.iter() {
-                let when = self.terms.and2(cond, when);
-                let (old, updates) = held.get(&base).copied().unwrap_or((Terms::FALSE, 0));
-                let mut new = self.terms.or2(old, when);
-                if updates >= MAX_UPDATES || self.terms.size(new) > MAX_HELD_CONDITION {
-                    new = Terms::TRUE;
-                }
-                if new == old {
-                    continue;
-                }
-                held.insert(base, (new, updates + 1));
-                let freed = state.fact(base, Slot::Freed);
-                let alive = self.terms.not(freed);
-                let through = self.terms.and2(new, alive);
-                if through != Terms::FALSE {
-                    work.extend(self.pointers_in(state, base).into_iter().map(|v| (v, through)));
-                }
-            }
-        }
-        let objects = held.into_iter().filter_map(|(b, (t, _))| Some((self.object_of(b)?, t)));
-        objects.collect()
-    }
-
-    /// Local bases from which an open object may be reached, itself included.
-    pub(crate) fn bases_leading_to(
-        &mut self,
-        state: &State,
-        open: &[(ObjectId, Term)],
-    ) -> FxHashSet<Base> {
-        let mut holders: FxHashMap<Base, Vec<Base>> = FxHashMap::default();
-        for (&(base, slot), &value) in &state.mem {
-            let local = matches!(self.kind(base), BaseKind::Heap(_) | BaseKind::Slot(_));
-            if local && slot.is_contents() && self.terms.has_addr(value) {
-                for target in self.all_bases(value) {
-                    holders.entry(target).or_default().push(base);
-                }
-            }
-        }
-        let mut leads = FxHashSet::default();
-        let mut work: Vec<Base> =
-            open.iter().map(|(o, _)| self.objects[o.0 as usize].base).collect();
-        while let Some(base) = work.pop() {
-            if leads.insert(base) {
-                work.extend(holders.get(&base).into_iter().flatten().copied());
-            }
-        }
-        leads
-    }
-
-    fn pointers_in(&self, state: &State, base: Base) -> Vec<Term> {
-        let contents = state.contents_of(base).map(|(_, t)| t);
-        contents.filter(|&t| self.terms.has_addr(t)).collect()
-    }
-
-    /// Values in cells that outlive the function, with the condition under which they do.
-    fn outside_holders(&mut self, state: &State, keeps: Locals) -> Vec<(Term, Term)> {
-        let mut list = Vec::new();
-        let elements: FxHashSet<Base> = self.element_frees.iter().map(|f| f.base).collect();
-        for (&(base, slot), &value) in &state.mem {
-            if !slot.is_contents() || !self.terms.has_addr(value) {
-                continue;
-            }
-            let cond = match self.kind(base) {
-                BaseKind::Global(_) | BaseKind::VarArgs => Terms::TRUE,
-                // One of the elements was released; which one holds the object is out of sight.
-                BaseKind::Pointee if elements.contains(&base) && !self.is_planted_in(base) => {
-                    Terms::TRUE
-                }
-                BaseKind::Pointee if self.is_unfinished(state, base) => Terms::FALSE,
-                BaseKind::Pointee => {
-                    let freed = state.fact(base, Slot::Freed);
-                    self.terms.not(freed)
-                }
-                BaseKind::Slot(_) if keeps != Locals::None => Terms::TRUE,
-                BaseKind::Var(_) if keeps == Locals::All => Terms::TRUE,
-                BaseKind::Slot(_) | BaseKind::Heap(_) => state.fact(base, Slot::Escaped),
-                _ => Terms::FALSE,
-            };
-            if cond != Terms::FALSE {
-                list.push((value, cond));
-            }
-        }
-        list
-    }
-
     /// Objects held by another object that leaks itself: only the owner is reported.
     pub(crate) fn owners(
         &mut self,
@@ -553,7 +420,7 @@ impl Exec<'_> {
                 if !bases.iter().any(|&b| b != base && self.object_of(b).is_some()) {
                     continue;
                 }
-                for (target, when) in self.targets(state, value) {
+                for (target, when) in self.targets_of_cell(state, value) {
                     if let Some(o) = self.object_of(target).filter(|&o| o != owner) {
                         let cond = self.terms.and2(alive, when);
                         edges.push((owner, o, cond));
@@ -561,7 +428,7 @@ impl Exec<'_> {
                 }
             }
         }
-        let circles = circles_of(&edges);
+        let circles = circles_of(edges.iter().map(|&(from, to, _)| (from, to)));
         let mut owned: FxHashMap<ObjectId, Term> = FxHashMap::default();
         for &(owner, o, cond) in &edges {
             // In a cycle the oldest object is the one that is reported.
@@ -574,61 +441,4 @@ impl Exec<'_> {
         }
         owned
     }
-
-    /// Bases that a value refers to, with the condition for each.
-    pub fn targets(&mut self, state: &State, t: Term) -> Vec<(Base, Term)> {
-        match self.leaves(state, t) {
-            Some(leaves) => leaves
-                .iter()
-                .filter_map(|l| match l.target {
-                    Leaves::Cell(base, _) => Some((base, l.cond)),
-                    Leaves::Int => None,
-                })
-                .collect(),
-            None => self.all_bases(t).into_iter().map(|b| (b, Terms::TRUE)).collect(),
-        }
-    }
-}
-
-/// Each object in some references with a number: those that lead to each other have the same.
-fn circles_of(references: &[(ObjectId, ObjectId, Term)]) -> FxHashMap<ObjectId, usize> {
-    let (mut ahead, mut back) = (Neighbours::default(), Neighbours::default());
-    for &(from, to, _) in references {
-        ahead.entry(from).or_default().push(to);
-        back.entry(to).or_default().push(from);
-    }
-    let mut done = FxHashSet::default();
-    let mut order: Vec<ObjectId> = Vec::new();
-    for &(root, _, _) in references {
-        // Each object with the number of its references that were followed.
-        let mut open: Vec<(ObjectId, usize)> = Vec::new();
-        if done.insert(root) {
-            open.push((root, 0));
-        }
-        while let Some((o, next)) = open.last_mut() {
-            match ahead.get(o).and_then(|list| list.get(*next)) {
-                Some(&to) => {
-                    *next += 1;
-                    if done.insert(to) {
-                        open.push((to, 0));
-                    }
-                }
-                None => {
-                    order.push(*o);
-                    open.pop();
-                }
-            }
-        }
-    }
-    let mut circles: FxHashMap<ObjectId, usize> = FxHashMap::default();
-    for (number, root) in order.into_iter().rev().enumerate() {
-        let mut work = vec![root];
-        while let Some(o) = work.pop() {
-            if let Entry::Vacant(new) = circles.entry(o) {
-                new.insert(number);
-                work.extend(back.get(&o).into_iter().flatten());
-            }
-        }
-    }
-    circles
 }

@@ -3,7 +3,7 @@
 
 use crate::exec::Exec;
 use crate::vocabulary::{BaseKind, SymKind, What};
-use leakproof_guard::{Marks, Node, Sym, SymInfo, Term};
+use leakproof_guard::{Base, Marks, Node, Sym, SymInfo, Term};
 
 pub(crate) const ARGUMENT: Marks = Marks::bit(0);
 /// First contents of globals, of the function's own objects and variables, of what is others'.
@@ -23,18 +23,21 @@ pub(crate) const OPAQUE: Marks = Marks::bit(10);
 impl Exec<'_> {
     /// A new symbol. Every symbol has exactly one mark.
     pub(crate) fn add_symbol(&mut self, info: SymInfo, kind: SymKind) -> Term {
-        let sym = self.terms.new_marked_sym(info, self.mark(&kind));
+        let mark = self.mark(&kind, info.bits);
+        let sym = self.terms.new_marked_sym(info, mark);
         self.sym_kinds.push(kind);
         self.terms.sym(sym)
     }
 
-    fn mark(&self, kind: &SymKind) -> Marks {
+    fn mark(&self, kind: &SymKind, bits: u16) -> Marks {
         match kind {
             SymKind::Arg(_) => ARGUMENT,
             SymKind::Init { base, epoch, .. } => match self.kind(*base) {
                 BaseKind::Global(_) => GLOBAL,
+                BaseKind::Heap(_) if bits == 64 && self.united.contains(base) => OWN,
                 BaseKind::Heap(_) | BaseKind::Slot(_) if self.is_input(*epoch) => OPAQUE,
                 BaseKind::Heap(_) | BaseKind::Slot(_) => OWN,
+                _ if self.is_behind_lost(*base) => OWN,
                 _ => OTHERS,
             },
             SymKind::Opaque(origin) => match origin.what {
@@ -47,6 +50,12 @@ impl Exec<'_> {
                 What::Choice | What::Result | What::Input | What::Loop => OPAQUE,
             },
         }
+    }
+
+    /// Whether the way to something leads through contents of own objects that are out of sight.
+    fn is_behind_lost(&self, base: Base) -> bool {
+        let marks = self.terms.as_pointee(base).map_or(Marks::NONE, |p| self.terms.marks(p));
+        marks.intersects(OWN | LOST) && marks.within(OWN | LOST)
     }
 
     /// Whether contents since the start of `epoch` are what a function of the library wrote.

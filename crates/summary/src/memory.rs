@@ -394,6 +394,17 @@ impl Exec<'_> {
         }
     }
 
+    /// Nobody stores into what is released: where that is not ruled out, it was not told apart from something else.
+    fn note_alive(&mut self, state: &State, base: Base, slot: Slot, value: Term) {
+        let freed = state.fact(base, Slot::Freed);
+        if freed != Terms::FALSE
+            && self.kind(base) == BaseKind::Pointee
+            && self.terms.has_addr(value)
+        {
+            self.alive_at_store.insert((base, slot), freed);
+        }
+    }
+
     /// An element of which is known what it holds is given something else.
     pub(super) fn log_replaced(
         &mut self,
@@ -483,6 +494,7 @@ impl Exec<'_> {
         if self.terms.bits(value) > 8 {
             self.wide.insert(base);
         }
+        self.note_alive(state, base, slot, value);
         let known = state.mem.get(&(base, slot)).copied();
         let stays = weak || cond != Terms::TRUE;
         let new = if stays {

@@ -35,6 +35,8 @@ pub enum Spot {
     CutOut { by: InstId },
     /// The value itself, which a call took out of where it was.
     Taken,
+    /// The value itself, which is new whenever it is not null.
+    Made,
 }
 
 /// What becomes of the object of a field when the field is given another.
@@ -99,7 +101,13 @@ impl Exec<'_> {
                         continue;
                     }
                     Spot::Taken => {
-                        self.plant_taken(state, value, &planted);
+                        let result = self.value(state, value);
+                        let found = self.found_in_others(state, result);
+                        self.plant_result(state, value, found, &planted);
+                        continue;
+                    }
+                    Spot::Made => {
+                        self.plant_result(state, value, Terms::TRUE, &planted);
                         continue;
                     }
                 };
@@ -111,12 +119,12 @@ impl Exec<'_> {
         }
     }
 
-    /// What a call took out of the memory of others is an object of this function from now on. Its contents are
-    /// as good as an argument's: what depends on them is the program's decision.
-    fn plant_taken(&mut self, state: &mut State, value: ValueId, planted: &Planted) {
+    /// What a call took out of the memory of others, or made, is an object of this function from now on. Its contents are
+    /// as good as an argument's: what depends on them is the program's decision. But which pointers there are in a new
+    /// one, its maker knows (`marks`).
+    fn plant_result(&mut self, state: &mut State, value: ValueId, found: Term, planted: &Planted) {
         let ValueKind::Inst(call) = self.function.values[value].kind else { return };
         let result = self.value(state, value);
-        let found = self.found_in_others(state, result);
         let not_null = self.terms.is_not_null(result);
         let there = self.terms.and2(found, not_null);
         if self.taken.len() >= MAX_PLANTED || there == Terms::FALSE {
@@ -128,6 +136,9 @@ impl Exec<'_> {
             self.taken.push(object);
         }
         let base = self.objects[object.0 as usize].base;
+        if planted.spot == Spot::Made {
+            self.united.insert(base);
+        }
         let contents = self.opaque(64, What::Input, "", self.body.insts[call].loc);
         state.mem.insert((base, Slot::Live), there);
         state.mem.insert((base, Slot::Epoch), contents);
@@ -376,9 +387,9 @@ impl Exec<'_> {
 
     /// Where planted objects are lost because their struct is released, or their field given another; and where those
     /// are that were taken out of somewhere.
-    pub fn planted_candidates(&mut self) -> Vec<Candidate> {
+    pub fn planted_candidates(&mut self, keeps_locals: bool) -> Vec<Candidate> {
         let mut list = Vec::new();
-        for mut candidate in self.candidates(false) {
+        for mut candidate in self.candidates(keeps_locals) {
             if self.is_handed_over(candidate.object) {
                 list.push(candidate);
                 continue;

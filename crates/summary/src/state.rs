@@ -44,7 +44,7 @@ impl State {
 }
 
 /// A node of the path-condition tree.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pc(u32);
 
 struct PcNode {

@@ -1,11 +1,12 @@
 //! What calls do to the pointers they are given, as far as owning fields need to know.
 
+use super::counted;
 use super::fields::Made;
 use crate::schedule::Summaries;
 use leakproof_ir::Callee;
 use leakproof_models::{Effect as ModelEffect, Library, Model, Returns, Root as ModelRoot};
 use leakproof_program::{FuncRef, Target};
-use leakproof_summary::{Expr, Place, Ref, Root, Site, Slot, Summary};
+use leakproof_summary::{Effect, Expr, Place, Ref, Root, Site, Slot, Summary};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -14,10 +15,20 @@ use std::sync::Arc;
 pub enum Fate {
     Borrowed,
     Released,
+    /// One reference is given back, and the object is released if that was the last; or it is released in some cases and
+    /// somebody may hold it in others.
+    GivenUp,
     /// The result leads to it, and nothing else does.
     Returned,
     /// Somebody may hold it afterwards, or nothing is known.
     Kept,
+}
+
+impl Fate {
+    /// Whether the caller has the object no more, and nobody is told to hold it.
+    pub fn is_end(self) -> bool {
+        matches!(self, Fate::Released | Fate::GivenUp)
+    }
 }
 
 /// The program with what is known of its functions.
@@ -57,6 +68,11 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// Whether a function returns its argument with one reference more.
+    pub fn counts_up_argument(&self, f: FuncRef) -> bool {
+        self.summaries.get(f).is_some_and(|s| counted::counts_up_argument(&s))
+    }
+
     /// What the call does to argument `n`.
     pub fn fate(&self, module: u32, callee: &Callee, n: usize) -> Fate {
         match self.called(module, callee) {
@@ -92,6 +108,16 @@ impl<'a> Program<'a> {
                 Some(self.made_in(at, f, &summary, object))
             }
         }
+    }
+
+    /// An object that a function returns of which callers know that it is theirs: what else it may return was made by it as
+    /// well, was cut from its summary, or is null.
+    pub fn handed_over_by(&self, at: Place, f: FuncRef) -> Option<Made> {
+        let summary = self.summaries.get(f)?;
+        let is_cut = |e: &Expr| matches!(e, Expr::Private { .. });
+        let object = new_object(&summary, summary.value?, is_cut)?;
+        let is_listed = held_besides(&summary, FxHashSet::default(), &|_| false).contains(&object);
+        (!is_listed).then(|| self.made_in(at, f, &summary, object))
     }
 
     /// The object that a call stores where argument `n` points, when it stores nothing else there.
@@ -169,14 +195,14 @@ fn fate_by_summary(summary: &Summary, n: usize) -> Fate {
         return Fate::Kept;
     }
     let argument = |r: Ref| matches!(&summary.pool[r.0 as usize], Expr::Arg { index, .. } if *index as usize == n);
-    let mut fate = Fate::Borrowed;
+    let (mut released, mut escaped) = (false, false);
     // Effects share most of their values: what was looked through for one is not looked through again.
     let mut seen = FxHashSet::default();
     for effect in &summary.effects {
         let about = matches!(effect.root, Root::Pointee(r) if argument(r));
         match effect.slot {
-            Slot::Freed if about => fate = Fate::Released,
-            Slot::Escaped if about => return Fate::Kept,
+            Slot::Freed if about => released = true,
+            Slot::Escaped if about => escaped = true,
             Slot::At(_) | Slot::Every { .. }
                 if mentions(summary, effect.value, &argument, &mut seen) =>
             {
@@ -185,9 +211,13 @@ fn fate_by_summary(summary: &Summary, n: usize) -> Fate {
             _ => {}
         }
     }
-    match summary.value {
-        Some(v) if mentions(summary, v, &argument, &mut seen) => Fate::Returned,
-        _ => fate,
+    let is_returned = summary.value.is_some_and(|v| mentions(summary, v, &argument, &mut seen));
+    match (released, escaped) {
+        (false, true) => Fate::Kept,
+        (true, true) => Fate::GivenUp,
+        _ if is_returned => Fate::Returned,
+        (true, false) => Fate::Released,
+        (false, false) => Fate::Borrowed,
     }
 }
 
@@ -241,14 +271,26 @@ fn made_by_summary(summary: &Summary) -> Option<u32> {
 }
 
 /// Whether memory of others leads to a new object, too, besides the place that it is `told` by: a list that the function
-/// has put it into.
+/// has put it into. What escaped somebody may have.
 fn is_held_besides(summary: &Summary, object: u32, told: impl Fn(&Root) -> bool) -> bool {
-    let mut held: FxHashSet<u32> = FxHashSet::default();
+    let escaped = |e: &Effect| match e.root {
+        Root::Object(i) if e.slot == Slot::Escaped && !told(&e.root) => Some(i),
+        _ => None,
+    };
+    let escaped = summary.effects.iter().filter_map(escaped).collect();
+    held_besides(summary, escaped, &told).contains(&object)
+}
+
+/// The new objects that memory of others leads to, or those that are `held` anyway.
+fn held_besides(
+    summary: &Summary,
+    mut held: FxHashSet<u32>,
+    told: &impl Fn(&Root) -> bool,
+) -> FxHashSet<u32> {
     loop {
         let known = held.len();
         for effect in summary.effects.iter().filter(|e| !told(&e.root)) {
             match (effect.slot, effect.root) {
-                (Slot::Escaped, Root::Object(i)) => drop(held.insert(i)),
                 (Slot::At(_) | Slot::Every(_), Root::Object(i)) if !held.contains(&i) => {}
                 (Slot::At(_) | Slot::Every(_), _) => {
                     held.extend(new_objects_in(summary, effect.value));
@@ -257,7 +299,7 @@ fn is_held_besides(summary: &Summary, object: u32, told: impl Fn(&Root) -> bool)
             }
         }
         if held.len() == known {
-            return held.contains(&object);
+            return held;
         }
     }
 }

@@ -192,6 +192,9 @@ pub struct Survey {
     pub released_results: FxHashSet<FuncRef>,
     /// The fields whose contents functions return.
     pub returned: FxHashMap<FuncRef, FxHashSet<Field>>,
+    /// The functions of the program whose results functions return, and whether those return what they are given and that is
+    /// an argument.
+    pub returned_calls: FxHashMap<FuncRef, Vec<(FuncRef, bool)>>,
     /// Fields that are given what fields of other structs hold: they go through a container that is not theirs.
     pub cursors: FxHashSet<Field>,
     /// Functions whose results fields are given, where those make nothing.

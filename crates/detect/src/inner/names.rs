@@ -54,6 +54,11 @@ impl StructNames {
     }
 }
 
+/// The struct that a pointer type leads to.
+pub fn name_behind(module: &Module, pointer: TypeId) -> Option<StructName> {
+    name(module, module.pointee(pointer)?)
+}
+
 fn name(module: &Module, ty: TypeId) -> Option<StructName> {
     match &module.types[ty] {
         SourceType::Const { of } => name(module, *of),

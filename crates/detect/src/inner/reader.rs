@@ -593,7 +593,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a call releases what a value points to.
+    /// Whether a call releases what a value points to, or gives a reference to it back.
     fn is_released(&self, v: ValueId) -> bool {
         let mut seen = FxHashSet::default();
         let mut work = vec![v];
@@ -606,8 +606,7 @@ impl<'a> Reader<'a> {
                     InstKind::Phi { .. } | InstKind::Select { .. } => work.extend(inst.result),
                     InstKind::Call { callee, args, .. } => {
                         let mut at = (0..args.len()).filter(|&n| args[n] == v);
-                        if at.any(|n| self.calls.fate(self.me.module, callee, n) == Fate::Released)
-                        {
+                        if at.any(|n| self.calls.fate(self.me.module, callee, n).is_end()) {
                             return true;
                         }
                     }
@@ -618,18 +617,37 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// The fields whose contents the function returns.
+    /// The fields whose contents the function returns, and the functions whose results.
     fn read_returned(&self, survey: &mut Survey) {
-        let values = self.returned.iter().flat_map(|v| self.choices(*v));
-        let fields: FxHashSet<Field> =
-            values.filter_map(|v| self.field_behind(v)).map(|(_, f)| f.clone()).collect();
+        let values: Vec<ValueId> = self.returned.iter().flat_map(|v| self.choices(*v)).collect();
+        let behind = values.iter().filter_map(|v| self.field_behind(*v));
+        let fields: FxHashSet<Field> = behind.map(|(_, f)| f.clone()).collect();
         if !fields.is_empty() {
             survey.returned.insert(self.me, fields);
         }
+        let calls: Vec<(FuncRef, bool)> =
+            values.iter().filter_map(|v| self.returned_call(*v)).collect();
+        if !calls.is_empty() {
+            survey.returned_calls.insert(self.me, calls);
+        }
+    }
+
+    /// The function of the program whose result a value is, and whether it returns what it is given and that is an argument.
+    fn returned_call(&self, v: ValueId) -> Option<(FuncRef, bool)> {
+        let ValueKind::Inst(id) = self.function.values[v].kind else { return None };
+        let InstKind::Call { callee, args, .. } = &self.inst(id).kind else { return None };
+        let function = self.calls.defined(self.me.module, callee)?;
+        let is_param = |v: &ValueId| matches!(self.function.values[*v].kind, ValueKind::Param(_));
+        let of_argument = (0..args.len()).any(|n| {
+            self.calls.fate(self.me.module, callee, n) == Fate::Returned
+                && self.choices(args[n]).iter().any(is_param)
+        });
+        Some((function, of_argument))
     }
 
     /// Whether what a field is given comes from another container: from a field that is neither a link of its
-    /// elements nor the same field of another struct, or from a function that makes nothing.
+    /// elements nor the same field of another struct, or from a function that makes nothing. A reference that is counted is no
+    /// cursor.
     fn read_cursor(&self, survey: &mut Survey, field: &Field, v: ValueId) {
         let ValueKind::Inst(id) = self.function.values[v].kind else { return };
         match (&self.inst(id).kind, self.field_behind(v)) {
@@ -638,6 +656,9 @@ impl<'a> Reader<'a> {
             }
             (InstKind::Call { callee, .. }, _) if self.made_by(id).is_none() => {
                 let by = self.calls.defined(self.me.module, callee);
+                if by.is_some_and(|f| self.calls.counts_up_argument(f)) {
+                    return;
+                }
                 survey.found_by.entry(field.clone()).or_default().insert(by);
             }
             _ => {}
@@ -731,7 +752,7 @@ impl<'a> Reader<'a> {
     /// used.
     fn is_kept(&self, call: InstId, callee: &Callee, n: usize) -> bool {
         match self.calls.fate(self.me.module, callee, n) {
-            Fate::Kept => true,
+            Fate::Kept | Fate::GivenUp => true,
             Fate::Returned => {
                 let result = self.inst(call).result;
                 result.is_some_and(|v| !self.users(v).is_empty() || self.returned.contains(&v))

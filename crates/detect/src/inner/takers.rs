@@ -1,12 +1,14 @@
 //! Functions that take an object out of where it was and hand it to their caller: `pop`, `detach`, `steal`.
 //!
 //! No allocation is in sight of their callers, yet the object is theirs from then on: some caller in the
-//! program releases it. Whoever drops it instead loses it.
+//! program releases it. Whoever drops it instead loses it. So is one more reference to an object that counts them.
 
 use super::callee::{Fate, Program as Calls};
-use super::fields::{Field, Survey};
+use super::counted::handing_out;
+use super::fields::{Field, StructName, Survey};
+use super::names::name_behind;
 use leakproof_guard::{Op, sign_extend};
-use leakproof_ir::{Body, Inst, InstKind};
+use leakproof_ir::{Body, Inst, InstKind, SourceType, ValueId};
 use leakproof_program::FuncRef;
 use leakproof_summary::{
     Effect, Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary, used_values,
@@ -18,32 +20,59 @@ pub struct Takers(FxHashSet<FuncRef>);
 impl Takers {
     pub fn of(calls: &Calls<'_>, survey: &Survey) -> Self {
         let removal_by = |f: FuncRef| calls.summaries.get(f).and_then(|s| removal(&s));
-        let takes = |f: FuncRef| removal_by(f).is_some();
+        let counted = handing_out(calls, survey);
+        let takes = |f: FuncRef| removal_by(f).is_some() || counted.contains(&f);
         let is_taker = |f: &FuncRef| match removal_by(*f) {
             Some(Removal::FromArray) => true,
             Some(Removal::FromPlace) => !survey.moves_cursor(*f, takes),
-            None => false,
+            None => counted.contains(f),
         };
         Self(survey.released_results.iter().copied().filter(is_taker).collect())
     }
 
-    /// The results of calls in a function that take an object out of somewhere. Who ignores such a result and releases something
-    /// has the object from elsewhere (`item = first(list); remove_first(list); free(item);`).
+    /// The results of calls in a function that take an object out of somewhere. Who ignores such a result and gives away something
+    /// else may have the object from elsewhere (`item = first(list); remove_first(list); free(item);`).
     pub fn results_in(&self, calls: &Calls<'_>, f: FuncRef) -> Vec<Planted> {
         let Some(body) = &calls.program.function(f).body else { return Vec::new() };
         let results = body.insts.values().filter_map(|inst| self.result_of(calls, f, inst));
         let mut results: Vec<Planted> = results.collect();
-        if !results.is_empty() && releases_something(calls, f.module, body) {
+        if !results.is_empty() && self.gives_away_something_else(calls, f.module, body) {
             let read = used_values(body);
             results.retain(|planted| planted.values.iter().any(|v| read.contains(v)));
         }
         results
     }
 
-    fn result_of(&self, calls: &Calls<'_>, f: FuncRef, inst: &Inst) -> Option<Planted> {
+    /// Whether a function releases what it did not take itself, or hands a struct of such a kind to a function of the
+    /// program that keeps it.
+    fn gives_away_something_else(&self, calls: &Calls<'_>, module: u32, body: &Body) -> bool {
+        let takes = |inst: &Inst| self.taker(calls, module, inst).is_some();
+        let taken: FxHashSet<ValueId> =
+            body.insts.values().filter(|i| takes(i)).filter_map(|i| i.result).collect();
+        let takers = body.insts.values().filter_map(|inst| self.taker(calls, module, inst));
+        let kinds: FxHashSet<StructName> =
+            takers.filter_map(|taker| kind_of_result(calls, taker)).collect();
+        let is_kept = |callee: FuncRef, n: usize| {
+            kind_of_parameter(calls, callee, n).is_some_and(|kind| kinds.contains(&kind))
+        };
+        body.insts.values().any(|inst| {
+            let InstKind::Call { callee, args, .. } = &inst.kind else { return false };
+            let is_given_away = |n: usize| match calls.fate(module, callee, n) {
+                Fate::Kept => calls.defined(module, callee).is_some_and(|f| is_kept(f, n)),
+                fate => fate.is_end(),
+            };
+            !takes(inst) && (0..args.len()).any(|n| !taken.contains(&args[n]) && is_given_away(n))
+        })
+    }
+
+    /// The function that an instruction calls to take something out.
+    fn taker(&self, calls: &Calls<'_>, module: u32, inst: &Inst) -> Option<FuncRef> {
         let InstKind::Call { callee, .. } = &inst.kind else { return None };
-        let taker = calls.defined(f.module, callee).filter(|taker| self.0.contains(taker))?;
-        let taker = calls.program.function(taker);
+        calls.defined(module, callee).filter(|taker| self.0.contains(taker))
+    }
+
+    fn result_of(&self, calls: &Calls<'_>, f: FuncRef, inst: &Inst) -> Option<Planted> {
+        let taker = calls.program.function(self.taker(calls, f.module, inst)?);
         let at = Place { func: f, loc: inst.loc };
         let site = Site { at, callee: taker.source_name.as_str().into() };
         // What C++ makes, it makes by its operators.
@@ -53,20 +82,26 @@ impl Takers {
     }
 }
 
+/// The struct that a function returns a pointer to.
+fn kind_of_result(calls: &Calls<'_>, f: FuncRef) -> Option<StructName> {
+    let module = calls.program.module(f.module);
+    match module.types[calls.program.function(f).signature?] {
+        SourceType::Function { ret, .. } => name_behind(module, ret),
+        _ => None,
+    }
+}
+
+/// The struct that a parameter points to.
+fn kind_of_parameter(calls: &Calls<'_>, f: FuncRef, n: usize) -> Option<StructName> {
+    let ty = calls.program.function(f).params.get(n)?.ty?;
+    name_behind(calls.program.module(f.module), ty)
+}
+
 /// The fields whose contents functions take out and return.
 pub fn fields_taken_out(calls: &Calls<'_>, survey: &Survey) -> FxHashSet<Field> {
     let takes = |f: &FuncRef| calls.summaries.get(*f).is_some_and(|s| removal(&s).is_some());
     let returned = survey.returned.iter().filter(|(f, _)| takes(f));
     returned.flat_map(|(_, fields)| fields.iter().cloned()).collect()
-}
-
-fn releases_something(calls: &Calls<'_>, module: u32, body: &Body) -> bool {
-    body.insts.values().any(|inst| match &inst.kind {
-        InstKind::Call { callee, args, .. } => {
-            (0..args.len()).any(|n| calls.fate(module, callee, n) == Fate::Released)
-        }
-        _ => false,
-    })
 }
 
 /// How what a function returns was taken out of where it was.

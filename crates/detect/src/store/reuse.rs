@@ -108,6 +108,7 @@ impl<'a> Reuse<'a> {
                     text.extend(offset.to_le_bytes());
                 }
                 Spot::Taken => text.push(2),
+                Spot::Made => text.push(8),
                 Spot::CutOut { by } => {
                     text.push(6);
                     text.extend((by.index() as u32).to_le_bytes());

@@ -21,8 +21,9 @@ const MAX_CONDITION: u32 = 200;
 pub(crate) struct ElementFree {
     pub base: Base,
     pub pc: Pc,
-    /// On the path of `pc`, the condition.
+    /// On the path of `pc`, the condition, and under which it had been put into the array.
     pub when: Term,
+    pub stored: Term,
 }
 
 /// What there was when a loop began.
@@ -127,8 +128,19 @@ impl Exec<'_> {
         });
         let when = self
             .with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
-        let when = self.terms.and2(path, when);
+        let stored = match self.is_made_in_loop(free.base, indifferent) {
+            true => free.stored,
+            false => self.with_reasons(free.stored, &|exec, atom| {
+                exec.is_reason(atom, free.base, indifferent)
+            }),
+        };
+        let when = self.terms.and([path, when, stored]);
         if self.terms.size(when) > MAX_CONDITION { Terms::TRUE } else { when }
+    }
+
+    /// Whether the loop makes an object itself: then it is known which of the ways through a turn puts it into the array.
+    fn is_made_in_loop(&self, base: Base, indifferent: &Indifferent) -> bool {
+        self.born.get(&base).is_some_and(|&born| born >= indifferent.symbols)
     }
 
     /// A condition with everything met that is no reason.

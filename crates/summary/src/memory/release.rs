@@ -1,11 +1,12 @@
 //! Release and escape: who may still have to release an object.
 
 use super::Leaves;
-use crate::exec::{DropKind, ElementFree, Exec, Free, Stored};
-use crate::state::State;
+use crate::exec::{DropKind, ElementFree, Exec, Free};
+use crate::state::{Pc, State};
 use crate::vocabulary::{BaseKind, Place, Slot, SymKind};
 use leakproof_guard::{Base, Node, Seen, Term, Terms};
 use leakproof_ir::InstId;
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 /// A condition of escape that is larger than this is taken as met.
@@ -14,7 +15,7 @@ const MAX_ESCAPE_CONDITION: u32 = 1000;
 pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
 /// A condition of being an element that is larger than this, or has more parts, is taken as met.
 const MAX_STORED_CONDITION: u32 = 200;
-const MAX_STORES: usize = 12;
+const MAX_STORES: usize = 24;
 /// How deep contents escape with their owner.
 const ESCAPE_DEPTH: u32 = 4;
 
@@ -45,22 +46,29 @@ impl Exec<'_> {
                 _ => base,
             };
             let is_any_element = leaf.any && self.is_in_array(state, released);
-            let when = if is_any_element { self.where_stored(state, released, when) } else { when };
+            let stored =
+                if is_any_element { self.where_stored(state, released) } else { Terms::TRUE };
             let element = element || is_any_element;
             if element && !self.was_taken_out(released) {
-                self.element_frees.push(ElementFree { base: released, pc: state.pc, when });
+                let free = ElementFree { base: released, pc: state.pc, when, stored };
+                self.element_frees.push(free);
             }
+            let when = self.terms.and2(when, stored);
             self.free_base(state, released, when, inst, at);
         }
     }
 
-    /// A condition as far as an object was put anywhere in memory: it is one of an array's elements only then.
-    fn where_stored(&mut self, state: &State, base: Base, when: Term) -> Term {
-        let Some(stores) = self.stored.get(&base).filter(|s| s.len() <= MAX_STORES).cloned() else {
-            return when;
-        };
+    /// Under which condition an object was put anywhere in memory: it is one of an array's elements only then.
+    pub(crate) fn where_stored(&mut self, state: &State, base: Base) -> Term {
+        let Some(stores) = self.stored.get(&base) else { return Terms::TRUE };
+        let ways: FxHashSet<(Pc, Term)> = stores.iter().map(|s| (s.pc, s.value)).collect();
+        if ways.len() > MAX_STORES {
+            return Terms::TRUE;
+        }
+        let mut ways: Vec<(Pc, Term)> = ways.into_iter().collect();
+        ways.sort_unstable();
         let mut stored = Terms::FALSE;
-        for Stored { pc, value, .. } in stores {
+        for (pc, value) in ways {
             let reached = self.pcs.formula(&mut self.terms, pc);
             let reached = self.pcs.simplify(&mut self.terms, state.pc, reached);
             let holds = self.targets(state, value).into_iter().filter(|(b, _)| *b == base);
@@ -69,8 +77,7 @@ impl Exec<'_> {
             let both = self.terms.and2(reached, holds);
             stored = self.terms.or2(stored, both);
         }
-        let both = self.terms.and2(when, stored);
-        if self.terms.size(both) > MAX_STORED_CONDITION { when } else { both }
+        if self.terms.has_more_parts(stored, MAX_STORED_CONDITION) { Terms::TRUE } else { stored }
     }
 
     /// Whether elements of an array refer to an object. Any of several is also what a variable holds that was given many
