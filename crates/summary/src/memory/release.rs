@@ -27,6 +27,9 @@ impl Exec<'_> {
             return;
         };
         let element = self.is_element(pointer);
+        // What elements of arrays refer to, which releases leave as it is. Any of several is also what a variable holds
+        // that was given many objects on different ways.
+        let mut in_arrays = None;
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
@@ -44,7 +47,8 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
-            let is_any_element = leaf.any && self.is_in_array(state, released);
+            let is_any_element = leaf.any
+                && in_arrays.get_or_insert_with(|| self.bases_in_arrays(state)).contains(&released);
             let when = if is_any_element { self.where_stored(state, released, when) } else { when };
             let element = element || is_any_element;
             if element && !self.was_taken_out(released) {
@@ -71,12 +75,6 @@ impl Exec<'_> {
         }
         let both = self.terms.and2(when, stored);
         if self.terms.size(both) > MAX_STORED_CONDITION { when } else { both }
-    }
-
-    /// Whether elements of an array refer to an object. Any of several is also what a variable holds that was given many
-    /// objects on different ways.
-    fn is_in_array(&mut self, state: &State, base: Base) -> bool {
-        self.bases_in_arrays(state).contains(&base)
     }
 
     /// Whether something is no element any more: a call took it out of where it was.
