@@ -17,6 +17,8 @@ pub(crate) enum Operation {
     Cmp(crate::Cmp),
     /// One of two values.
     Any,
+    /// A pointer that is one of several and was moved; the distance stands in the place of the second operand.
+    Offset,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +35,8 @@ impl From<Key> for Packed {
             Operation::Or => 1,
             Operation::Ite => 2,
             Operation::Any => 3,
-            Operation::Cmp(cmp) => 4 + cmp as u32,
+            Operation::Offset => 4,
+            Operation::Cmp(cmp) => 5 + cmp as u32,
         };
         debug_assert!(c.0 < 1 << KIND_SHIFT, "no memory holds so many terms");
         Self([a.0, b.0, c.0 | kind << KIND_SHIFT])

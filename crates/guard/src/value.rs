@@ -537,10 +537,7 @@ impl Terms {
                 let b = self.offset(otherwise, offset);
                 self.ite(cond, a, b)
             }
-            Node::Any(items) => {
-                let moved: Vec<Term> = items.iter().map(|&t| self.offset(t, offset)).collect();
-                self.any(moved)
-            }
+            Node::Any(items) => self.offset_of_each(pointer, &items, offset),
             // Null plus an offset stays null-like: dereferencing it is somebody else's bug.
             Node::Int { .. } => pointer,
             // A pointer that was aligned, say.
@@ -553,6 +550,21 @@ impl Terms {
                 self.addr(base, offset)
             }
         }
+    }
+
+    /// One of several pointers, moved. Members of what it points to are asked for again and again.
+    fn offset_of_each(&mut self, pointer: Term, items: &[Term], offset: i64) -> Term {
+        let distance = i32::try_from(offset).ok().map(|o| Term(o as u32));
+        let key = distance.map(|d| Key(Operation::Offset, pointer, d, Self::TRUE));
+        if let Some(known) = key.and_then(|key| self.memo.get(key)) {
+            return known;
+        }
+        let moved: Vec<Term> = items.iter().map(|&t| self.offset(t, offset)).collect();
+        let any = self.any(moved);
+        if let Some(key) = key {
+            self.memo.keep(key, any);
+        }
+        any
     }
 
     /// The pointer `index` bytes after `pointer`, which are some steps of `stride`.

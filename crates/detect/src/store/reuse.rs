@@ -18,9 +18,9 @@ use leakproof_findings::Finding;
 use leakproof_ir::{Callee, Entity, InstKind};
 use leakproof_program::{FuncRef, Program, Target};
 use leakproof_summary::{NewObject, Planted, Replaced, Spot, Summary};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A store together with the names of the program under analysis.
 pub struct Reuse<'a> {
@@ -28,7 +28,12 @@ pub struct Reuse<'a> {
     store: &'a Store,
     /// Everything that all components depend on.
     common: Id,
+    /// The functions that summaries name, with the summaries that did.
+    named: Mutex<FxHashMap<FuncRef, Named>>,
 }
+
+/// A summary, and the functions that it names.
+type Named = (Arc<Summary>, Arc<[FuncRef]>);
 
 /// A run as it is stored.
 #[derive(Serialize, Deserialize)]
@@ -62,7 +67,7 @@ struct Stored {
 
 impl<'a> Reuse<'a> {
     pub fn new(program: &'a Program, store: &'a Store, env: &result::Circumstances<'_>) -> Self {
-        Self { names: Names::of(program), store, common: env.id() }
+        Self { names: Names::of(program), store, common: env.id(), named: Mutex::default() }
     }
 
     /// The key of a run without a judgement; `None` when it cannot be kept.
@@ -251,7 +256,10 @@ impl<'a> Reuse<'a> {
     ) -> Option<()> {
         if outcome.is_lasting(env.options) {
             let stored = Stored::of(outcome, false)?;
-            let positions = self.positions(env, round, f, planted);
+            let positions = match stored.names_lines(false) {
+                true => self.positions(env, round, f, planted),
+                false => Id::default(),
+            };
             let entry = PlantedEntry { outcome: stored, positions };
             self.store.put(f.module, key, postcard::to_stdvec(&entry).ok()?);
         }
@@ -270,15 +278,13 @@ impl<'a> Reuse<'a> {
 
     /// Where the functions stand that findings of a run can name.
     fn positions(&self, env: &Env<'_>, round: &Round, f: FuncRef, planted: &[Planted]) -> Id {
-        let mut functions = BTreeSet::from([f]);
+        let mut functions = FxHashSet::from_iter([f]);
         functions.extend(planted.iter().flat_map(|p| p.trace.iter()).map(|s| s.at.func));
-        let (mut callers, mut seen) = (vec![f], BTreeSet::from([f]));
+        let (mut callers, mut seen) = (vec![f], FxHashSet::from_iter([f]));
         while let Some(caller) = callers.pop() {
             for &callee in env.calls.callees_of(caller) {
                 let Some(summary) = round.summary(env, caller, callee) else { continue };
-                wire::for_each_function(&summary, |f| {
-                    functions.insert(f);
-                });
+                functions.extend(self.named_in(callee, &summary).iter());
                 // It may be run for what it is given, and have findings then.
                 if !summary.calls_through.is_empty() && seen.insert(callee) {
                     functions.insert(callee);
@@ -295,6 +301,21 @@ impl<'a> Reuse<'a> {
         let text: Vec<u8> =
             placed.iter().flat_map(|(id, line)| [&id[..], &line.to_le_bytes()].concat()).collect();
         hash(&text)
+    }
+
+    /// The functions that the summary of a function names. Many callers ask, and summaries are long.
+    fn named_in(&self, f: FuncRef, summary: &Arc<Summary>) -> Arc<[FuncRef]> {
+        let mut known = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, named)) = known.get(&f).filter(|(of, _)| Arc::ptr_eq(of, summary)) {
+            return named.clone();
+        }
+        let mut named = FxHashSet::default();
+        wire::for_each_function(summary, |f| {
+            named.insert(f);
+        });
+        let named: Arc<[FuncRef]> = named.into_iter().collect();
+        known.insert(f, (summary.clone(), named.clone()));
+        named
     }
 }
 

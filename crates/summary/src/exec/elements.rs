@@ -7,7 +7,7 @@
 use super::{Edge, Exec};
 use crate::atoms::Decided;
 use crate::cfg::LoopId;
-use crate::state::Pc;
+use crate::state::{Cell, Pc};
 use crate::vocabulary::{BaseKind, Slot, SymKind};
 use leakproof_guard::{Base, Cmp, Marks, Node, Seen, Sym, Term, Terms, for_each_child};
 use leakproof_ir::{BlockId, Entity};
@@ -62,6 +62,17 @@ enum Nature {
     Varies,
 }
 
+/// What is known of conditions on the path, and of those of the releases themselves.
+#[derive(Default)]
+struct Decisions {
+    on_path: Decided,
+    of_release: Decided,
+}
+
+/// By the elements that are released, of which alone it depends what is a reason: large loops release many objects under
+/// much the same conditions.
+type Reasons = FxHashMap<Option<Cell>, Decisions>;
+
 impl Exec<'_> {
     pub(super) fn begin_loop(&self) -> Begin {
         Begin {
@@ -98,13 +109,14 @@ impl Exec<'_> {
         let indifferent =
             Indifferent { tests: self.tests_of_turns(l, begin.visits), symbols: begin.symbols };
         let mut conditions: FxHashMap<Base, Term> = FxHashMap::default();
+        let mut reasons = Reasons::default();
         for i in first..self.element_frees.len() {
             let free = self.element_frees[i];
             if self.is_planted_in(free.base) {
                 continue;
             }
             let (_, start) = *begin.turns.iter().rfind(|t| t.0 <= i).unwrap_or(&begin.turns[0]);
-            let when = self.condition_of_element(free, start, &indifferent);
+            let when = self.condition_of_element(free, start, &indifferent, &mut reasons);
             let old = conditions.get(&free.base).copied().unwrap_or(Terms::FALSE);
             let either = self.terms.or2(old, when);
             conditions.insert(free.base, either);
@@ -120,18 +132,22 @@ impl Exec<'_> {
         free: ElementFree,
         start: Pc,
         indifferent: &Indifferent,
+        reasons: &mut Reasons,
     ) -> Term {
+        let own = self.terms.as_pointee(free.base).and_then(|t| self.as_element(t));
+        let Decisions { on_path, of_release } = reasons.entry(own).or_default();
         let path = self.pcs.since(free.pc, start);
         let path = self.terms.and(path);
-        let path = self.with_reasons(path, &|exec, atom| {
-            !indifferent.tests.contains(&atom) && exec.is_reason(atom, free.base, indifferent)
+        let path = self.with_reasons(path, on_path, &|exec, atom| {
+            !indifferent.tests.contains(&atom) && exec.is_reason(atom, own, indifferent)
         });
-        let when = self
-            .with_reasons(free.when, &|exec, atom| exec.is_reason(atom, free.base, indifferent));
+        let when = self.with_reasons(free.when, of_release, &|exec, atom| {
+            exec.is_reason(atom, own, indifferent)
+        });
         let stored = match self.is_made_in_loop(free.base, indifferent) {
             true => free.stored,
-            false => self.with_reasons(free.stored, &|exec, atom| {
-                exec.is_reason(atom, free.base, indifferent)
+            false => self.with_reasons(free.stored, of_release, &|exec, atom| {
+                exec.is_reason(atom, own, indifferent)
             }),
         };
         let when = self.terms.and([path, when, stored]);
@@ -144,16 +160,20 @@ impl Exec<'_> {
     }
 
     /// A condition with everything met that is no reason.
-    fn with_reasons(&mut self, t: Term, is_reason: &impl Fn(&Self, Term) -> bool) -> Term {
-        let mut known = Decided::default();
+    fn with_reasons(
+        &mut self,
+        t: Term,
+        known: &mut Decided,
+        is_reason: &impl Fn(&Self, Term) -> bool,
+    ) -> Term {
         let decide =
             |exec: &Self, atom: Term, wanted: bool| (!is_reason(exec, atom)).then_some(wanted);
-        self.with_atoms(t, true, Marks::ALL, &mut known, &decide)
+        self.with_atoms(t, true, Marks::ALL, known, &decide)
     }
 
     /// Whether a condition is a reason to release an element or not. What an element holds decides together with
     /// something else that is given; compared with a constant, it is the program's way to tell what it owns.
-    fn is_reason(&self, atom: Term, released: Base, indifferent: &Indifferent) -> bool {
+    fn is_reason(&self, atom: Term, own: Option<Cell>, indifferent: &Indifferent) -> bool {
         if self.terms.marks(atom).intersects(Marks::ANY) {
             return false;
         }
@@ -165,30 +185,32 @@ impl Exec<'_> {
         match (a.min(b), a.max(b)) {
             (_, Nature::Given | Nature::Constant) => true,
             (Nature::Given, Nature::OfElement) => is_number,
-            _ => !is_number && self.is_test_of_other_array(atom, released),
+            _ => !is_number && self.is_test_of_other_array(atom, own),
         }
     }
 
     /// Whether a condition says that an element is there, and it is one of another array than the one released. Callers
     /// know the elements of both.
-    fn is_test_of_other_array(&self, atom: Term, released: Base) -> bool {
+    fn is_test_of_other_array(&self, atom: Term, own: Option<Cell>) -> bool {
         let Node::Cmp { cmp: Cmp::Eq, lhs, rhs } = *self.terms.node(atom) else { return false };
         let tested = match (self.terms.as_int(lhs), self.terms.as_int(rhs)) {
             (None, Some(0)) => lhs,
             (Some(0), None) => rhs,
             _ => return false,
         };
-        let element = |t: Term| match self.terms.node(t) {
-            Node::Sym(s) => match self.sym_kinds[s.0 as usize] {
-                SymKind::Init { base, slot: slot @ Slot::Every(_), epoch: Terms::NULL } => {
-                    Some((base, slot))
-                }
-                _ => None,
-            },
+        let tested = self.as_element(tested);
+        tested.is_some() && own.is_some() && own != tested
+    }
+
+    /// The elements that a value was one of when the function was called.
+    fn as_element(&self, t: Term) -> Option<Cell> {
+        let Node::Sym(s) = self.terms.node(t) else { return None };
+        match self.sym_kinds[s.0 as usize] {
+            SymKind::Init { base, slot: slot @ Slot::Every(_), epoch: Terms::NULL } => {
+                Some((base, slot))
+            }
             _ => None,
-        };
-        let own = self.terms.as_pointee(released).and_then(element);
-        element(tested).is_some_and(|tested| own.is_some_and(|own| own != tested))
+        }
     }
 
     /// What a value depends on.
@@ -232,7 +254,7 @@ impl Exec<'_> {
     fn tests_of_turns(&self, l: LoopId, from: usize) -> FxHashSet<Term> {
         let inside = &self.cfg.loops[l.0 as usize].blocks;
         let mut tests = FxHashSet::default();
-        for visit in &self.visits[from..] {
+        for visit in self.visits[from..].iter().filter(|v| v.func == self.me) {
             let Some(inner) = self.cfg.loop_of[visit.block.index()] else { continue };
             let lp = &self.cfg.loops[inner.0 as usize];
             let leaves = |b: &BlockId| !lp.blocks.contains(b);

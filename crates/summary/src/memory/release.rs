@@ -28,6 +28,9 @@ impl Exec<'_> {
             return;
         };
         let element = self.is_element(pointer);
+        // What elements of arrays refer to, which releases leave as it is. Any of several is also what a variable holds
+        // that was given many objects on different ways.
+        let mut in_arrays = None;
         for leaf in leaves {
             let Leaves::Cell(base, slot) = leaf.target else { continue };
             let when = self.terms.and2(cond, leaf.cond);
@@ -45,7 +48,8 @@ impl Exec<'_> {
                 (Slot::Every(_), BaseKind::Pointee) => self.pointee(leaf.pointer),
                 _ => base,
             };
-            let is_any_element = leaf.any && self.is_in_array(state, released);
+            let is_any_element = leaf.any
+                && in_arrays.get_or_insert_with(|| self.bases_in_arrays(state)).contains(&released);
             let stored =
                 if is_any_element { self.where_stored(state, released) } else { Terms::TRUE };
             let element = element || is_any_element;
@@ -78,12 +82,6 @@ impl Exec<'_> {
             stored = self.terms.or2(stored, both);
         }
         if self.terms.has_more_parts(stored, MAX_STORED_CONDITION) { Terms::TRUE } else { stored }
-    }
-
-    /// Whether elements of an array refer to an object. Any of several is also what a variable holds that was given many
-    /// objects on different ways.
-    fn is_in_array(&mut self, state: &State, base: Base) -> bool {
-        self.bases_in_arrays(state).contains(&base)
     }
 
     /// Whether something is no element any more: a call took it out of where it was.
