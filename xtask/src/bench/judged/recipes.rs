@@ -343,6 +343,25 @@ pub const JUDGED: &[BenchProject] = &[
         build: "make -j2",
     },
     BenchProject {
+        name: "opendkim",
+        release: Some("bookworm"),
+        build_system: "autotools",
+        packages: &[
+            "autoconf",
+            "automake",
+            "libbsd-dev",
+            "libdb-dev",
+            "libmilter-dev",
+            "libssl-dev",
+            "libtool",
+            "libunbound-dev",
+            "pkg-config",
+        ],
+        configure: "autoreconf -i && ./configure --disable-live-testing --disable-static --disable-filter && \
+                    make clean",
+        build: "make -j2",
+    },
+    BenchProject {
         name: "p11-kit",
         release: Some("trixie"),
         build_system: "autotools",
