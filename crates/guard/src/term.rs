@@ -358,7 +358,7 @@ impl Terms {
     pub fn elem(&mut self, base: Base, offset: i64, stride: u32, index: Term) -> Term {
         self.elem_in(base, offset, stride, index, Area::WHOLE)
     }
-    pub(crate) fn elem_in(
+    pub fn elem_in(
         &mut self,
         base: Base,
         offset: i64,

@@ -163,6 +163,7 @@ fn always_released<'m>(model: &'m Model, family: &str) -> Option<&'m Place> {
         let belongs = |e: &Effect| match e {
             Effect::Free { place: part, .. } => is_inside(part, place),
             Effect::Needs(needed) => needed == place,
+            Effect::IsNull(part) | Effect::IsNonNull(part) => is_inside(part, place),
             _ => false,
         };
         (f == family && parts.iter().all(belongs)).then_some(place)

@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
         if !list.is_empty() {
             return Targets { list, complete: !set.unknown, ..Targets::default() };
         }
-        if let Some(held) = self.members.functions(f, pointer) {
+        if let Some(held) = self.members.functions(f, pointer).filter(|held| !held.is_empty()) {
             let list = call.compatible(self.program, &held);
             return Targets { list, from_tables: true, ..Targets::default() };
         }
@@ -212,10 +212,19 @@ impl<'a> Builder<'a> {
         list: &[Target],
         complete: bool,
     ) -> Option<SmallVec<[Target; 1]>> {
-        if !self.program.is_closed(f.module) || (complete && list.len() <= 1) {
+        if !self.program.is_closed(f.module) {
             return None;
         }
         let held = self.members.functions(f, pointer)?;
+        if held.is_empty() {
+            // Nobody sets this hook: functions of other members are there because points-to mixed them up.
+            let others = self.members.functions_of_others(f, pointer);
+            let left = list.iter().copied().filter(|t| !others.contains(t)).collect();
+            return (!list.is_empty()).then_some(left);
+        }
+        if complete && list.len() <= 1 {
+            return None;
+        }
         let held = call.compatible(self.program, &held);
         let both: SmallVec<[Target; 1]> =
             held.iter().copied().filter(|t| list.contains(t)).collect();

@@ -38,8 +38,10 @@ const MAX_FORGOTTEN: usize = 40;
 pub(crate) const MAX_NUMBER_DEPTH: u32 = 1;
 const MAX_NUMBERS: usize = 12;
 
-/// Contents of a new object that are not owned objects.
+/// Contents of a new object that are not owned objects; and of one that took over what another one held, of which those
+/// that are not told would seem to be as they were.
 const MAX_OBJECT_CELLS: usize = 10;
+const MAX_MOVED_CELLS: usize = 40;
 
 /// The dereferences that lead from a function's inputs to a pointer.
 #[derive(Clone, Copy)]
@@ -639,7 +641,10 @@ impl Exporter<'_, '_> {
             let first = !slot.is_contents() || owned;
             if first { told.push((slot, value)) } else { rest.push((slot, value)) }
         }
-        if rest.len() > MAX_OBJECT_CELLS {
+        let epoch = state.mem.get(&(base, Slot::Epoch));
+        let moved = epoch.is_some_and(|&epoch| !self.exec.copied_from(epoch).is_empty());
+        let most = if moved { MAX_MOVED_CELLS } else { MAX_OBJECT_CELLS };
+        if rest.len() > most {
             rest.truncate(MAX_OBJECT_CELLS);
             let unknown = self.exec.opaque(64, What::Unknown, "", Loc::default());
             told.retain(|(slot, _)| *slot != Slot::Epoch);

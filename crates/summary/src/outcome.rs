@@ -396,6 +396,11 @@ impl Exec<'_> {
             }
             Node::And(_) | Node::Or(_) if self.terms.size(t) <= 4 * MAX_CONDITION => t,
             Node::Tuple(_) => t,
+            // Which object it points into is told; where in it, is not.
+            Node::Elem { base, offset, stride, index, area } if pointer => {
+                let index = self.shortened(index, cut);
+                self.terms.elem_in(base, offset, stride, index, area)
+            }
             _ if pointer => t,
             _ => self.cut_off(t),
         };

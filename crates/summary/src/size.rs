@@ -2,14 +2,14 @@
 //!
 //! A size that is computed is not zero, unless the path says so: that a sum or product comes out as zero is arithmetic gone
 //! wrong, which programs do not count on. It does not matter whether the library is asked or a function of the program's own
-//! that hands the size on to it.
+//! that hands the size on to it, or multiplies it with another one before.
 
 use crate::call::Call;
 use crate::exec::Exec;
 use crate::state::State;
 use crate::summary::Summary;
 use crate::vocabulary::SymKind;
-use leakproof_guard::{Node, Term, Terms};
+use leakproof_guard::{Node, Op, Term, Terms};
 use leakproof_ir::Ty;
 
 /// Sizes that are one of more than this are not looked into.
@@ -42,9 +42,17 @@ impl Exec<'_> {
         }
     }
 
-    /// Remembers that a parameter is a size.
+    /// Remembers that a parameter is a size, or one of the factors of a size.
     fn note_size(&mut self, t: Term) {
-        let Node::Sym(s) = *self.terms.node(t) else { return };
+        let s = match *self.terms.node(t) {
+            Node::Sym(s) => s,
+            Node::Cast { value, .. } => return self.note_size(value),
+            Node::Bin { op: Op::Mul, lhs, rhs } => {
+                self.note_size(lhs);
+                return self.note_size(rhs);
+            }
+            _ => return,
+        };
         let SymKind::Arg(index) = self.sym_kinds[s.0 as usize] else { return };
         let parameter = self.function.params.get(index as usize);
         if parameter.is_some_and(|p| self.function.ty(p.value) != Ty::Ptr) {

@@ -53,14 +53,29 @@ impl<'a> Members<'a> {
         members
     }
 
-    /// The functions that a called pointer may be, by the member it was read from; none when that is not known.
+    /// The functions that a called pointer may be, by the member it was read from: no function where nobody puts one there,
+    /// `None` when that is not known.
     pub fn functions(&self, f: FuncRef, pointer: ValueId) -> Option<Vec<Target>> {
-        let function = self.program.function(f);
-        let InstKind::Load { ptr, .. } = inst_of(function, pointer)?.kind else { return None };
-        let member = self.member_at(f, ptr)?;
-        let given = self.given.get(&Holder::Member(member))?;
-        (!given.open && !given.functions.is_empty())
-            .then(|| given.functions.iter().copied().collect())
+        let given = self.given.get(&Holder::Member(self.member_of_pointer(f, pointer)?))?;
+        (!given.open).then(|| given.functions.iter().copied().collect())
+    }
+
+    /// The functions that are put into the other members of the struct that a called pointer was read from.
+    pub fn functions_of_others(&self, f: FuncRef, pointer: ValueId) -> BTreeSet<Target> {
+        let Some((name, size, own)) = self.member_of_pointer(f, pointer) else {
+            return BTreeSet::new();
+        };
+        let is_other = |holder: &Holder<'_>| matches!(*holder, Holder::Member((n, s, o)) if (n, s) == (name, size) && o != own);
+        let others = self.given.iter().filter(|(holder, _)| is_other(holder));
+        others.flat_map(|(_, given)| given.functions.iter().copied()).collect()
+    }
+
+    /// The member that a called pointer was read from.
+    fn member_of_pointer(&self, f: FuncRef, pointer: ValueId) -> Option<Member<'a>> {
+        match inst_of(self.program.function(f), pointer)?.kind {
+            InstKind::Load { ptr, .. } => self.member_at(f, ptr),
+            _ => None,
+        }
     }
 
     fn read_initialisers(&mut self, m: u32, module: &'a Module) {
