@@ -210,6 +210,13 @@ pub struct Survey {
     pub element_kinds: BTreeMap<Field, StructName>,
 }
 
+impl Seen {
+    /// Whether some function releases what the field holds.
+    pub fn is_released(&self) -> bool {
+        !self.released_in.is_empty() || !self.swept_in.is_empty()
+    }
+}
+
 impl Survey {
     pub fn of(calls: &Calls<'_>) -> Self {
         let mut survey = Self::default();

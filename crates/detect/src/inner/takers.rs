@@ -5,7 +5,7 @@
 
 use super::callee::{Fate, Program as Calls};
 use super::counted::handing_out;
-use super::fields::{Field, StructName, Survey};
+use super::fields::{Field, Seen, StructName, Survey};
 use super::names::name_behind;
 use leakproof_guard::{Op, sign_extend};
 use leakproof_ir::{Body, Inst, InstKind, SourceType, ValueId};
@@ -27,7 +27,13 @@ impl Takers {
             Some(Removal::FromPlace) => !survey.moves_cursor(*f, takes),
             None => counted.contains(f),
         };
-        Self(survey.released_results.iter().copied().filter(is_taker).collect())
+        // What a container releases at its end is its own until somebody takes it out.
+        let from_owner = survey.returned.iter().filter(|(_, fields)| {
+            let is_released = |field: &Field| survey.seen(field).is_some_and(Seen::is_released);
+            fields.iter().all(is_released)
+        });
+        let known = survey.released_results.iter().chain(from_owner.map(|(f, _)| f));
+        Self(known.copied().filter(is_taker).collect())
     }
 
     /// The results of calls in a function that take an object out of somewhere. Who ignores such a result and gives away something
