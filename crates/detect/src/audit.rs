@@ -66,6 +66,18 @@ pub struct Problem {
     pub line: u32,
     pub at: String,
     pub note: String,
+    pub scope: Scope,
+}
+
+/// What a problem is about. Whoever knows better what became of an object may overrule what is said of its past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// What the released object holds, and how that came to be.
+    PartsPast,
+    /// Who had the object or released it before, and who still refers to it.
+    Past,
+    /// Anything else: what it is, and what is done afterwards.
+    Rest,
 }
 
 /// Which condition fails, and how.
@@ -96,6 +108,22 @@ pub enum ProblemKind {
     NoEffect,
     /// The analysis gave up.
     Undecided,
+}
+
+impl Problem {
+    /// Whether it is about what happens to the object afterwards, or whether there is a release at all.
+    pub fn is_of_later(&self) -> bool {
+        use ProblemKind as K;
+        let again = self.kind == K::ReleasedElsewhere && self.scope == Scope::Rest;
+        again || matches!(self.kind, K::UsedAfter | K::NullOwner | K::NoEffect | K::Undecided)
+    }
+
+    /// Whether it is only about what happened to an object before, and who still refers to it.
+    pub fn is_past(&self) -> bool {
+        use ProblemKind as K;
+        let kept = matches!(self.kind, K::Escaped | K::EscapedOnSome | K::StillHeld);
+        self.scope < Scope::Rest && (kept || self.kind == K::ReleasedElsewhere)
+    }
 }
 
 impl ProblemKind {
@@ -240,6 +268,8 @@ struct Judge<'j, 'a> {
     answers: FxHashMap<Term, bool>,
     problems: BTreeSet<Problem>,
     zeroed: bool,
+    /// What the question at hand is about.
+    scope: Scope,
     /// Questions about the stretch at hand.
     questions: u32,
 }
@@ -264,6 +294,7 @@ impl<'j, 'a> Judge<'j, 'a> {
             answers: FxHashMap::default(),
             problems: BTreeSet::new(),
             zeroed: true,
+            scope: Scope::Rest,
             questions: 0,
         }
     }
@@ -323,7 +354,9 @@ impl Judge<'_, '_> {
             return true;
         }
         // Whoever knows what the pointer is after all needs the other answers.
-        let settles = |p: &Problem| !p.kind.is_soft() && p.kind != ProblemKind::Unclear;
+        let settles = |p: &Problem| {
+            !p.kind.is_soft() && p.kind != ProblemKind::Unclear && p.scope == Scope::Rest
+        };
         self.questions > ENOUGH_QUESTIONS && self.problems.iter().any(settles)
     }
 
@@ -408,10 +441,18 @@ impl Judge<'_, '_> {
             return false;
         }
         let case = Case { release, base, when };
-        self.zeroed &= self.starts_as_zero(base) || !self.is_given(release, base);
+        let given = self.is_given(release, base);
+        self.zeroed &= self.starts_as_zero(base) || !given;
+        // A caller of the function with the release knows of another past.
+        self.scope = match (self.is_watched(watch, release.inst), given) {
+            (false, _) => Scope::Rest,
+            (true, true) => Scope::Past,
+            (true, false) => Scope::PartsPast,
+        };
         self.before(case);
-        self.after(watch, case);
         self.at_exits(case);
+        self.scope = Scope::Rest;
+        self.after(watch, case);
         true
     }
 
@@ -679,13 +720,14 @@ impl Judge<'_, '_> {
 
     /// Whether a problem of this kind is known: one is enough to speak against a release.
     fn is_said(&self, kind: ProblemKind) -> bool {
-        self.problems.iter().any(|p| p.kind == kind)
+        self.problems.iter().any(|p| p.kind == kind && p.scope >= self.scope)
     }
 
     fn say(&mut self, kind: ProblemKind, at: Place, note: &str) {
         let Location { file, line, .. } = Describe::new(self.env.program).location(at);
         let (line, at) = (line, format!("{file}:{line}"));
-        self.problems.insert(Problem { kind, line, at, note: note.to_owned() });
+        let scope = self.scope;
+        self.problems.insert(Problem { kind, line, at, note: note.to_owned(), scope });
     }
 }
 

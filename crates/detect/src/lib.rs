@@ -25,7 +25,7 @@ mod second_look;
 pub mod store;
 mod watched;
 
-pub use audit::{Judgement, Problem, ProblemKind, Watch};
+pub use audit::{Judgement, Problem, ProblemKind, Scope, Watch};
 pub use effort::{Effort, Meter, Stage};
 pub use misuse::Also;
 pub use options::Options;

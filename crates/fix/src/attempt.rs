@@ -9,6 +9,7 @@ use crate::releaser::Way;
 use crate::style;
 use crate::trial::Use;
 use crate::view::View;
+use crate::walk::Moment;
 use leakproof_detect::{Given, Problem, ProblemKind};
 use leakproof_findings::Finding;
 use tree_sitter::Node;
@@ -105,6 +106,8 @@ pub struct Holder {
     pub standing: Vec<Standing>,
     /// Of each placement and way: a variable that the release changes and that is looked at afterwards.
     pub disturbed: Vec<Vec<Option<String>>>,
+    /// Of each placement: when a release there happens, as far as lines tell that exactly.
+    pub moments: Vec<Option<Moment>>,
     /// Of each placement: whether the function is left right behind it.
     pub leaves: Vec<bool>,
     /// Of each placement: what keeps a release there from being safe, whatever the analysis says.
@@ -164,6 +167,7 @@ impl Holder {
             only_filled: false,
             standing: Vec::new(),
             disturbed: Vec::new(),
+            moments: Vec::new(),
             leaves: Vec::new(),
             reserved: Vec::new(),
         }
@@ -253,6 +257,18 @@ impl Plan {
             let standing = holder.standing.get(n).copied().unwrap_or_default();
             standing.alone && (standing.set || attempt.init_null)
         })
+    }
+
+    /// The moments of all releases of an attempt; none when lines do not tell them exactly.
+    pub fn moments(&self, attempt: &Attempt) -> Option<Vec<Moment>> {
+        let holder = self.holder(attempt)?;
+        attempt.all_places().map(|n| holder.moments.get(n).copied().flatten()).collect()
+    }
+
+    /// Whether nobody looks at what is released afterwards, by the code alone.
+    pub fn is_idle(&self, attempt: &Attempt) -> bool {
+        let Some(holder) = self.holder(attempt) else { return false };
+        attempt.all_places().all(|n| holder.standing.get(n).is_some_and(|s| s.idle))
     }
 
     /// The ops of an attempt. For an analysis the pointer is also looked through before a release that

@@ -40,6 +40,10 @@ impl Variable {
         self.slot == Some(value)
     }
 
+    pub fn is_in_memory(&self) -> bool {
+        self.slot.is_some()
+    }
+
     /// What an instruction sets the variable to.
     pub fn set_by(&self, kind: &InstKind) -> Option<ValueId> {
         match kind {

@@ -96,6 +96,11 @@ impl Keepers<'_> {
         })
     }
 
+    /// The same of a function that a unit calls.
+    pub fn keeps_argument(&self, module: &Module, callee: FuncId, arg: usize) -> bool {
+        self.kept_by(module, callee, arg, DEPTH).is_some()
+    }
+
     /// The calls that take the object of a finding with one result only.
     pub fn takers(&self, finding: &Finding, holder: &str) -> Vec<Taker> {
         let here = |m: &&Module| m.files.values().any(|f| *f == finding.leak.file);

@@ -22,6 +22,7 @@ mod outcome;
 mod patched;
 mod placement;
 mod plan;
+mod precedent;
 mod reach;
 mod releaser;
 mod replacements;

@@ -50,6 +50,7 @@ impl Left {
 }
 
 /// Asks about functions of one program.
+#[derive(Clone, Copy)]
 pub struct OutParams<'o> {
     pub modules: &'o [Module],
     pub models: &'o Library,
@@ -86,12 +87,18 @@ impl OutParams<'_> {
     }
 
     /// Whether a library function makes objects, or returns null.
-    fn is_allocator(&self, name: &str) -> bool {
+    pub fn is_allocator(&self, name: &str) -> bool {
         let makes = |r: &Returns| matches!(r, Returns::Object { .. } | Returns::Null);
         self.models.get(name).is_some_and(|m| {
             m.outcomes.iter().all(|o| makes(&o.returns))
                 && m.outcomes.iter().any(|o| o.effects.is_empty())
         })
+    }
+
+    /// Whether a library function releases what it is given, and does nothing else with it.
+    pub fn is_releaser(&self, name: &str) -> bool {
+        let frees = |e: &Effect| matches!(e, Effect::Free { .. });
+        self.models.get(name).is_some_and(|m| m.outcomes.iter().flat_map(|o| &o.effects).all(frees))
     }
 
     /// Whether a library function only looks into what it is given, or writes there.

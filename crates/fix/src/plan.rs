@@ -161,10 +161,11 @@ impl Scene<'_, '_> {
         let reserved = placements.iter().map(|p| self.reservation(&text, p)).collect();
         let disturbed = placements.iter().map(|p| self.disturbed(p, &ways)).collect();
         let standing = placements.iter().map(|p| self.standing(&text, p)).collect();
+        let moments = placements.iter().map(|p| self.exact_moment(p)).collect();
         let leaves = placements.iter().map(|p| self.leaves(p)).collect();
         let only_filled = self.workshop.is_only_filled(self.finding, &text);
         let holder = Holder::new(self.view, self.function, self.finding, text, placements, ways);
-        Holder { at_leak, reserved, disturbed, leaves, only_filled, standing, ..holder }
+        Holder { at_leak, reserved, disturbed, moments, leaves, only_filled, standing, ..holder }
     }
 
     /// A way as the code around spells it, then as it is.
@@ -289,8 +290,7 @@ impl Scene<'_, '_> {
     fn standing(&self, text: &str, placement: &Placement) -> Standing {
         let moment = self.moment(placement, &self.workshop.lines_of(self.finding));
         let standing = self.workshop.keepers().standing(self.finding, text, moment);
-        // Behind a statement that may do nothing, such as a loop, no line tells what was before.
-        let exact = matches!(placement, Placement::Before(_) | Placement::HoistReturn { .. });
+        let exact = self.exact_moment(placement).is_some();
         let standing =
             Standing { idle: standing.idle || self.ends_there(text, placement), ..standing };
         if exact { standing } else { Standing { alone: false, set: false, ..standing } }
@@ -329,6 +329,13 @@ impl Scene<'_, '_> {
             }
         }
         first.parent().and_then(|body| body.parent()) == Some(self.function)
+    }
+
+    /// When a release at a place happens. Behind a statement that may do nothing, such as a loop, no line tells what
+    /// was before.
+    fn exact_moment(&self, placement: &Placement) -> Option<Moment> {
+        let exact = matches!(placement, Placement::Before(_) | Placement::HoistReturn { .. });
+        exact.then(|| self.moment(placement, &self.workshop.lines_of(self.finding)))
     }
 
     /// When a release at a place happens, in terms of lines that have code.

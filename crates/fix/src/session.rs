@@ -11,9 +11,11 @@ use crate::files::Files;
 use crate::holder::{field_of_site, is_writable, root_of};
 use crate::op::{Op, conflict};
 use crate::placement::Placement;
+use crate::precedent::By;
 use crate::releaser::Knowledge;
 use crate::trial::{Bench, Key, Rejected, Use, Workshop};
-use leakproof_detect::{Examination, Problem, ProblemKind};
+use crate::walk::Moment;
+use leakproof_detect::{Examination, Given, Problem, ProblemKind, Scope};
 use leakproof_findings::{Finding, Kind, Sources};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -590,10 +592,32 @@ impl<'s, 'p> Session<'s, 'p> {
             problems.retain(|p| p.kind != ProblemKind::Foreign);
         }
         let case = &self.cases[case];
+        match self.precedent(case).filter(|_| !problems.is_empty()) {
+            // It is new, whatever the analysis takes it for, and nobody asks for it any more.
+            Some(Scope::Past) if case.plan.is_idle(&case.attempt) => {
+                problems.retain(|p| p.is_of_later());
+            }
+            Some(known) if problems.iter().all(Problem::is_past) => {
+                problems.retain(|p| p.scope > known);
+            }
+            _ => {}
+        }
         if case.plan.is_filled(&case.attempt) {
             problems.retain(|p| p.kind != ProblemKind::Unclear);
         }
         problems
+    }
+
+    /// What the program shows of the past of what an attempt releases, by what it does with such objects itself.
+    fn precedent(&self, case: &Case) -> Option<Scope> {
+        let (plan, attempt) = (&case.plan, &case.attempt);
+        let holder = plan.holder(attempt)?;
+        let way = plan.way(attempt).filter(|w| w.given == Given::Pointer)?;
+        let by = By { name: &way.name, arg: way.arg };
+        let precedents = self.workshop.precedents();
+        let known = |m: &Moment| precedents.known(&plan.finding, &holder.text, *m, by);
+        let all: Option<Vec<Scope>> = plan.moments(attempt)?.iter().map(known).collect();
+        all?.into_iter().min()
     }
 
     /// Attempts after which the program has leaks that it did not have are rejected: those of the
@@ -753,6 +777,7 @@ fn problems_of(case: usize, owners: &[Vec<usize>], examination: &Examination) ->
             line: 0,
             at: String::new(),
             note: "the compiler makes no code of it".to_owned(),
+            scope: Scope::Rest,
         });
     }
     problems.sort();

@@ -10,6 +10,7 @@ use crate::null::Question;
 use crate::op::Op;
 use crate::out_param::OutParams;
 use crate::patched::{Part, Patched};
+use crate::precedent::Precedents;
 use crate::reach::Reach;
 use crate::types::{self, Referred};
 use leakproof_detect::{Examination, Options, Store, Watch, examine};
@@ -199,6 +200,10 @@ impl<'p> Workshop<'p> {
 
     pub fn makers(&self) -> Makers<'_> {
         Makers { modules: &self.modules }
+    }
+
+    pub fn precedents(&self) -> Precedents<'_> {
+        Precedents { modules: &self.modules, out_params: self.out_params() }
     }
 
     fn out_params(&self) -> OutParams<'_> {

@@ -28,6 +28,11 @@ impl<'w> Ways<'w> {
         Self { body, moment, there: blocks_at(body, moment.line), ends }
     }
 
+    /// Before which instruction of a block the release happens, if it does there.
+    pub fn release_at(&self, block: BlockId) -> Option<usize> {
+        self.there.contains(&block).then(|| self.release_in(block))
+    }
+
     /// Whether a way leads from an instruction to the release, over edges that are possible.
     pub fn lead_from(
         &self,
