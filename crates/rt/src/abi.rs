@@ -124,7 +124,8 @@ pub struct Object {
     pub marks: u32,
     /// Number of events before it was made.
     pub event: u32,
-    pub pad: u32,
+    /// How often the outermost call of the allocation's trace had been made.
+    pub turn: u32,
 }
 
 pub const OBJECT_SIZE: usize = 32;

@@ -170,7 +170,7 @@ fn object(b: &[u8]) -> Object {
         state: number(b, 16),
         marks: number(b, 20),
         event: number(b, 24),
-        pad: 0,
+        turn: number(b, 28),
     }
 }
 
