@@ -150,6 +150,8 @@ pub mod flag {
     pub const STARTED: u32 = 16;
     /// `main` was reached.
     pub const MAIN: u32 = 32;
+    /// The leak point was passed more often than the allocation was called.
+    pub const UNPAIRED: u32 = 64;
 }
 
 /// Words of the trace's header.

@@ -131,6 +131,8 @@ pub struct Search<'a> {
     /// Some trace did not hold all there was.
     partial: bool,
     points: u64,
+    /// Runs pass the leak point also where the same function did not come by the allocation.
+    unpaired: bool,
     feasibility: Feasibility,
 }
 
@@ -180,6 +182,7 @@ impl<'a> Search<'a> {
             allocated: false,
             partial: false,
             points: 0,
+            unpaired: false,
             feasibility: Feasibility::default(),
         }
     }
@@ -291,7 +294,7 @@ impl<'a> Search<'a> {
         }
         match self.stats.covering {
             0 => self.infeasibility().is_some(),
-            n => n >= self.enough_covering() && self.part_not_passed().is_none(),
+            n => n >= self.enough_covering() && self.gap().is_none(),
         }
     }
 
@@ -489,6 +492,7 @@ impl<'a> Search<'a> {
         self.best_progress = self.best_progress.max(trace.progress as usize);
         self.allocated |= !trace.objects.is_empty();
         self.points += u64::from(trace.points);
+        self.unpaired |= trace.is_unpaired() && self.is_within_function();
         let covers = covers(trace);
         if covers && !trace.ended() {
             self.cut_off += 1;
@@ -565,12 +569,9 @@ impl<'a> Search<'a> {
             return (Verdict::MayLeak, Cause::HandedOver, reason.to_owned());
         }
         if n > 0
-            && let Some(branch) = self.part_not_passed()
+            && let Some(gap) = self.gap()
         {
-            let reason = format!(
-                "freed in all {} that pass the leak point, but none took {branch}, where that line goes on",
-                runs(n)
-            );
+            let reason = format!("freed in all {} that pass the leak point, but {gap}", runs(n));
             return (Verdict::MayLeak, Cause::NotReached, reason);
         }
         if n > 0 && self.freed_unused == 0 && self.freed_before == 0 {
@@ -622,6 +623,25 @@ impl<'a> Search<'a> {
             None => String::new(),
         };
         format!("no run of {runs} {what}{branch}")
+    }
+
+    /// Why objects that were freed in all runs over the path do not speak against the warning.
+    fn gap(&self) -> Option<String> {
+        if self.unpaired && self.freed_unused == 0 && self.freed_used == 0 {
+            // What was freed before may be an object of an earlier call of the function.
+            return Some(
+                "others pass it without the allocation, so which objects come there is not told"
+                    .into(),
+            );
+        }
+        let branch = self.part_not_passed()?;
+        Some(format!("none took {branch}, where that line goes on"))
+    }
+
+    /// Whether the warning's allocation and its leak point are in one function.
+    fn is_within_function(&self) -> bool {
+        let (sites, points) = (&self.target.site_blocks, &self.target.point_blocks);
+        sites.iter().any(|s| points.iter().any(|p| self.map.in_one_function(*s, *p)))
     }
 
     /// A side of a branch on the leak point's line that no run took and that stays on the line, as in

@@ -2,7 +2,7 @@
 
 use super::cell::Global;
 use super::{config, object, trace};
-use crate::abi::{event, header};
+use crate::abi::{event, flag, header};
 
 /// The call at which a library function or a failing one was called last.
 #[unsafe(no_mangle)]
@@ -43,6 +43,9 @@ pub fn point(number: u32, frame: u64) {
         return;
     }
     *trace::word(header::POINTS) += 1;
+    if *trace::word(header::POINTS) > turn() {
+        trace::raise(flag::UNPAIRED);
+    }
     if *trace::word(header::PROGRESS) < c.path.count() {
         return;
     }

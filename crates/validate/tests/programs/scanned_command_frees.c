@@ -25,8 +25,9 @@ int main(void)
                 depth = 1;
         } else if (sscanf(line, "forget entry %31[a-z] now", name) == 1) {
             if (depth > 0 && strcmp(name, entry.name) == 0) {
-                free(entry.text);
+                char *old = entry.text;
                 entry.text = NULL; // @leak
+                free(old);
             }
         }
     }
