@@ -92,6 +92,37 @@ fn a_finding_gets_a_witness_that_replays() {
     assert!(broken.stderr.contains("does not build"), "{}", broken.stderr);
 }
 
+/// A compiler that has no LeakSanitizer to link, or that compiles nothing.
+fn poor_compiler(sandbox: &Sandbox, compiles: bool) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let clang = leakproof_frontend::clang::Clang::locate().expect("clang").path;
+    let links = "case \" $* \" in *' -c '*) ;; *) exit 1 ;; esac";
+    let script = format!(
+        "#!/bin/sh\n{}\nexec '{}' \"$@\"\n",
+        if compiles { links } else { "exit 1" },
+        clang.display()
+    );
+    sandbox.write("poor-cc", script);
+    let path = sandbox.path().join("poor-cc");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_witness_takes_the_sanitizer_of_another_compiler() {
+    let sandbox = sandbox();
+    let witness = sandbox.run(["validate", "a.c", "--warning", LEAK, "--witnesses", "w"]);
+    assert_must_leak(&witness);
+    let script = std::fs::read_dir(sandbox.path().join("w")).unwrap().next().unwrap().unwrap();
+    let code = |compiles: bool| {
+        let mut shell = std::process::Command::new("sh");
+        shell.arg(script.path().join("run.sh")).env("CC", poor_compiler(&sandbox, compiles));
+        shell.output().unwrap().status.code()
+    };
+    assert_eq!(code(true), Some(0));
+    assert_eq!(code(false), Some(2));
+}
+
 #[test]
 fn warnings_by_hand_in_both_orders() {
     let sandbox = sandbox();

@@ -124,7 +124,8 @@ pub struct Object {
     pub marks: u32,
     /// Number of events before it was made.
     pub event: u32,
-    pub pad: u32,
+    /// How often the outermost call of the allocation's trace had been made.
+    pub turn: u32,
 }
 
 pub const OBJECT_SIZE: usize = 32;
@@ -149,6 +150,8 @@ pub mod flag {
     pub const STARTED: u32 = 16;
     /// `main` was reached.
     pub const MAIN: u32 = 32;
+    /// The leak point was passed more often than the allocation was called.
+    pub const UNPAIRED: u32 = 64;
 }
 
 /// Words of the trace's header.

@@ -1,5 +1,5 @@
-//! Inputs with a little more: what showed something new is tried with something in it twice, and with each option of the
-//! program before it.
+//! Inputs with a little more: what showed something new is tried with something in it twice, with parts of others that did
+//! (`splice`), and with each option of the program before it.
 //!
 //! A search finds bytes, but adds no options to a command line and no lines to a file, and much happens only with two or
 //! three options and the right operands, or the second time. Which inputs are tried first is told by how near they came to
@@ -7,11 +7,15 @@
 
 use crate::candidates::Rank;
 use crate::input::Input;
+use crate::splice::Splices;
 use leakproof_rt::abi::{SOURCE_ENV, SOURCE_STDIN};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of a command line to which nothing is added.
 const MANY_WORDS: usize = 11;
+/// Inputs that wait at once.
+const MAX_WAITING: usize = 3000;
 /// Lines of a file that are tried twice.
 const MAX_LINES: usize = 6;
 /// Longer files are not made longer still.
@@ -20,7 +24,7 @@ const LONG_FILE: usize = 4096;
 /// An input, and what is tried with it.
 struct Waiting {
     input: Input,
-    repeated: Vec<Input>,
+    others: Vec<Input>,
     /// With how many options it was tried.
     options: usize,
 }
@@ -32,6 +36,9 @@ pub struct Extensions {
     /// By nearness, then by age.
     waiting: BTreeMap<(Rank, u64), Waiting>,
     serial: u64,
+    splices: Splices,
+    /// What was made already.
+    made: FxHashSet<Input>,
 }
 
 impl Extensions {
@@ -43,12 +50,19 @@ impl Extensions {
     pub fn offer(&mut self, input: &Input, rank: Rank, read: &BTreeSet<u32>) {
         if input.faults.is_empty() {
             self.serial += 1;
+            let mut others = [repeated(input, read), self.splices.of(input, rank, read)].concat();
+            others.retain(|i| self.made.insert(i.clone()));
+            // The last is tried first.
+            others.reverse();
             let waiting = Waiting {
                 input: input.clone(),
-                repeated: repeated(input, read),
+                others,
                 options: if input.command_line().len() < MANY_WORDS { 0 } else { usize::MAX },
             };
             self.waiting.insert((rank, self.serial), waiting);
+            if self.waiting.len() > MAX_WAITING {
+                self.waiting.pop_last();
+            }
         }
     }
 
@@ -57,7 +71,7 @@ impl Extensions {
         loop {
             let mut entry = self.waiting.first_entry()?;
             let waiting = entry.get_mut();
-            if let Some(input) = waiting.repeated.pop() {
+            if let Some(input) = waiting.others.pop() {
                 return Some(input);
             }
             if let Some(option) = self.options.get(waiting.options) {
@@ -78,8 +92,6 @@ fn repeated(input: &Input, read: &BTreeSet<u32>) -> Vec<Input> {
         let arguments = [words, words].concat();
         all.push(Input { argc: arguments.len() as u32 + 1, arguments, ..input.clone() });
     }
-    // The last is tried first.
-    all.reverse();
     all
 }
 
@@ -141,7 +153,7 @@ mod tests {
         let given = Input { stdin: b"a 1\nb".to_vec(), ..Input::default() };
         let texts = |read: &[u32]| {
             let all = repeated(&given, &read.iter().copied().collect());
-            all.into_iter().rev().map(|i| i.stdin).collect::<Vec<_>>()
+            all.into_iter().map(|i| i.stdin).collect::<Vec<_>>()
         };
         assert_eq!(texts(&[SOURCE_STDIN]), [b"a 1\nb\na 1\n".to_vec(), b"a 1\nb\nb".to_vec()]);
         assert!(texts(&[]).is_empty());

@@ -75,6 +75,17 @@ impl Input {
         Self { argc: arguments.len() as u32 + 1, arguments, ..self.clone() }
     }
 
+    /// This input with the command line, the name and the environment of another.
+    pub fn with_command_line_of(&self, other: &Self) -> Self {
+        Self {
+            arguments: other.arguments.clone(),
+            argc: other.argc,
+            name: other.name.clone(),
+            environment: other.environment.clone(),
+            ..self.clone()
+        }
+    }
+
     /// What the program finds in its folder.
     pub fn entries(&self) -> Vec<String> {
         let named = self.files.keys().chain(&self.folders).chain(self.links.keys());
@@ -90,15 +101,26 @@ impl Input {
         input
     }
 
+    /// Whether there is a folder of this name.
+    pub fn has_folder(&self, name: &str) -> bool {
+        let is_above =
+            |file: &String| Path::new(file) != Path::new(name) && Path::new(file).starts_with(name);
+        self.folders.contains(name) || (!name.is_empty() && self.files.keys().any(is_above))
+    }
+
+    /// The name of the file that a source is, if it is one.
+    pub fn file_name(&self, source: u32) -> Option<&str> {
+        let number = source.checked_sub(SOURCE_FILES)?;
+        self.files.keys().nth(number as usize).map(String::as_str)
+    }
+
     /// This input with one more file, unless something else is in its place.
     pub fn with_file(&self, name: &str, content: &[u8]) -> Option<Self> {
         let is_entry = |path: &Path| {
             let path = path.to_string_lossy();
             self.files.contains_key(path.as_ref()) || self.links.contains_key(path.as_ref())
         };
-        let is_folder = self.folders.contains(name)
-            || self.files.keys().any(|f| Path::new(f).starts_with(name));
-        if is_folder || Path::new(name).ancestors().any(is_entry) {
+        if self.has_folder(name) || Path::new(name).ancestors().any(is_entry) {
             return None;
         }
         let mut input = self.clone();

@@ -32,6 +32,7 @@ mod search;
 mod seeds;
 mod siblings;
 mod source;
+mod splice;
 mod target;
 mod trace;
 mod validator;

@@ -99,6 +99,11 @@ impl ProgramMap {
         Some(self.sibling(block, number))
     }
 
+    /// Whether two blocks belong to one function.
+    pub fn in_one_function(&self, a: Block, b: Block) -> bool {
+        self.sibling(a, 0) == self.sibling(b, 0)
+    }
+
     /// The block with this number in the function of `block`.
     pub fn sibling(&self, block: Block, number: u32) -> Block {
         let (u, f, _) = self.places[block as usize];

@@ -108,6 +108,8 @@ pub struct Search<'a> {
     sides: FxHashMap<(u32, u32), u32>,
     /// Branches with the successors that runs took.
     seen_sides: FxHashSet<(u32, u32)>,
+    /// Which sides runs took together, and about how often.
+    combinations: FxHashSet<u64>,
     last_news: u64,
     stats: SearchStats,
     leaks: Leaks,
@@ -129,6 +131,8 @@ pub struct Search<'a> {
     /// Some trace did not hold all there was.
     partial: bool,
     points: u64,
+    /// Runs pass the leak point also where the same function did not come by the allocation.
+    unpaired: bool,
     feasibility: Feasibility,
 }
 
@@ -162,6 +166,7 @@ impl<'a> Search<'a> {
             paths: FxHashSet::default(),
             sides: FxHashMap::default(),
             seen_sides: FxHashSet::default(),
+            combinations: FxHashSet::default(),
             last_news: 0,
             stats: SearchStats::default(),
             leaks: Leaks::default(),
@@ -177,6 +182,7 @@ impl<'a> Search<'a> {
             allocated: false,
             partial: false,
             points: 0,
+            unpaired: false,
             feasibility: Feasibility::default(),
         }
     }
@@ -288,7 +294,7 @@ impl<'a> Search<'a> {
         }
         match self.stats.covering {
             0 => self.infeasibility().is_some(),
-            n => n >= self.enough_covering() && self.part_not_passed().is_none(),
+            n => n >= self.enough_covering() && self.gap().is_none(),
         }
     }
 
@@ -324,11 +330,16 @@ impl<'a> Search<'a> {
                 has_news = true;
             }
         }
-        if has_news {
-            self.extensions.offer(&input, suggestions.nearest, &trace.sources());
+        let is_combination = self.combinations.insert(combination(&trace));
+        if has_news || is_combination {
+            let (goals, distance) = suggestions.nearest;
+            let waits = if has_news { 0 } else { STALE_COST };
+            let rank = (goals, distance.saturating_add(waits));
+            self.extensions.offer(&input, rank, &trace.sources());
         }
         let folder = self.runner.work_folder();
-        self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, has_news));
+        let read = trace.sources();
+        self.again.extend(self.missing.inputs(&input, &trace.missing, &folder, &read, has_news));
         let record = Rc::new(Record { input, trace, has_news, facts: OnceCell::new() });
         for candidate in suggestions.candidates {
             self.push(&record, candidate);
@@ -381,7 +392,7 @@ impl<'a> Search<'a> {
         let fails = usize::from(matches!(candidate.change, Change::Fail(_)));
         let failing = 4 * (record.input.faults.len() + fails) as u32;
         let known = if self.seen_sides.contains(&candidate.side) { 4 } else { 0 };
-        let stale = if record.has_news { 0 } else { 6 };
+        let stale = if record.has_news { 0 } else { STALE_COST };
         // What comes of a slow run is mostly slow again: where it hangs, so do the others.
         let slow = 4 * self.clock.slowness(record.trace.time, self.stats.runs);
         let ahead = goals as u32 * GOAL_COST + distance.min(FAR);
@@ -481,6 +492,7 @@ impl<'a> Search<'a> {
         self.best_progress = self.best_progress.max(trace.progress as usize);
         self.allocated |= !trace.objects.is_empty();
         self.points += u64::from(trace.points);
+        self.unpaired |= trace.is_unpaired() && self.is_within_function();
         let covers = covers(trace);
         if covers && !trace.ended() {
             self.cut_off += 1;
@@ -557,12 +569,9 @@ impl<'a> Search<'a> {
             return (Verdict::MayLeak, Cause::HandedOver, reason.to_owned());
         }
         if n > 0
-            && let Some(branch) = self.part_not_passed()
+            && let Some(gap) = self.gap()
         {
-            let reason = format!(
-                "freed in all {} that pass the leak point, but none took {branch}, where that line goes on",
-                runs(n)
-            );
+            let reason = format!("freed in all {} that pass the leak point, but {gap}", runs(n));
             return (Verdict::MayLeak, Cause::NotReached, reason);
         }
         if n > 0 && self.freed_unused == 0 && self.freed_before == 0 {
@@ -614,6 +623,25 @@ impl<'a> Search<'a> {
             None => String::new(),
         };
         format!("no run of {runs} {what}{branch}")
+    }
+
+    /// Why objects that were freed in all runs over the path do not speak against the warning.
+    fn gap(&self) -> Option<String> {
+        if self.unpaired && self.freed_unused == 0 && self.freed_used == 0 {
+            // What was freed before may be an object of an earlier call of the function.
+            return Some(
+                "others pass it without the allocation, so which objects come there is not told"
+                    .into(),
+            );
+        }
+        let branch = self.part_not_passed()?;
+        Some(format!("none took {branch}, where that line goes on"))
+    }
+
+    /// Whether the warning's allocation and its leak point are in one function.
+    fn is_within_function(&self) -> bool {
+        let (sites, points) = (&self.target.site_blocks, &self.target.point_blocks);
+        sites.iter().any(|s| points.iter().any(|p| self.map.in_one_function(*s, *p)))
     }
 
     /// A side of a branch on the leak point's line that no run took and that stays on the line, as in
@@ -693,6 +721,18 @@ fn leaks(trace: &Trace) -> Vec<(Qualifier, bool)> {
     left.map(|o| (qualifier(o), covers)).collect()
 }
 
+/// The sides that a run took, each with the magnitude of how often, whatever the order: two parts of an input that other runs
+/// had one of show nothing new but this.
+fn combination(trace: &Trace) -> u64 {
+    use std::hash::{BuildHasher, BuildHasherDefault};
+    let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for side in trace.events.iter().filter_map(side_taken) {
+        *counts.entry(side).or_default() += 1;
+    }
+    let magnitudes: Vec<_> = counts.into_iter().map(|(side, n)| (side, n.ilog2())).collect();
+    BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(magnitudes)
+}
+
 /// How a run that was cut off ended, and its arguments.
 fn cut_off(input: &Input, trace: &Trace) -> String {
     let how = match trace.signal {
@@ -714,6 +754,8 @@ fn branch_of_path<'a>(path: &'a [PathElement], e: &Event) -> Option<&'a PathElem
 
 /// What a goal that is still ahead counts, in steps.
 const GOAL_COST: u32 = 24;
+/// What counts, in steps, that a run showed nothing new.
+const STALE_COST: u32 = 6;
 /// Steps beyond which goals are equally far.
 const FAR: u32 = 60;
 

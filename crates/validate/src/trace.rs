@@ -88,6 +88,11 @@ impl Trace {
         variables.map(|n| n.a >> SOURCE_SHIFT).collect()
     }
 
+    /// Whether the leak point was passed more often than the allocation was called.
+    pub fn is_unpaired(&self) -> bool {
+        self.flags & flag::UNPAIRED != 0
+    }
+
     /// Whether the run ended in the usual way, so that what is left over has leaked.
     pub fn ended(&self) -> bool {
         self.outcome == outcome::EXIT
@@ -170,7 +175,7 @@ fn object(b: &[u8]) -> Object {
         state: number(b, 16),
         marks: number(b, 20),
         event: number(b, 24),
-        pad: 0,
+        turn: number(b, 28),
     }
 }
 

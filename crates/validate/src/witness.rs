@@ -66,6 +66,19 @@ impl Strictness {
     }
 }
 
+/// Chooses who links. LeakSanitizer is a library that comes with a compiler, not always with the one that we use, and
+/// any will do: the objects are the same.
+const LINKER: &str = r#"linker_of() {
+    for linker in "$@"; do
+        if echo 'int main(void) { return 0; }' |
+            $linker -fsanitize=leak -x c - -o "$build/probe" 2>/dev/null; then
+            break
+        fi
+        linker=$1
+    done
+    echo "$linker"
+}"#;
+
 /// Collects the report. LeakSanitizer ends without one when it cannot start its symbolizer, as in a program
 /// that closes its standard streams; so there is a second run without, whose frames are named here.
 const NAMED_REPORT: &str = r#"cat "$build"/report.* 2>/dev/null | while IFS= read -r line; do
@@ -160,6 +173,7 @@ impl Witness<'_> {
         line(b"    trap 'rm -rf \"$build\"' EXIT");
         line(b"fi");
         line(b"trap 'exit 2' HUP INT TERM");
+        LINKER.lines().for_each(|l| line(l.as_bytes()));
         line(b"make_program() {");
         let steps = self.build_lines().join(&b" &&\n"[..]);
         line(&steps);
@@ -209,9 +223,9 @@ impl Witness<'_> {
             lines.push(format!("    ar rcs \"$build/libunits.a\" {}", rest.join(" ")).into_bytes());
             "\"$build/libunits.a\" ".to_owned()
         };
-        let mode = if self.program.is_cxx { "--driver-mode=g++ " } else { "" };
+        lines.push(format!("    linker=$(linker_of {})", self.linkers()).into_bytes());
         let mut link = format!(
-            "    \"$CC\" {mode}-fsanitize=leak -o \"$build/program\" \"$build/unit0.o\" {archive}\"$build/faults.o\" $(cat \"$here/faults.link\")"
+            "    $linker -fsanitize=leak -o \"$build/program\" \"$build/unit0.o\" {archive}\"$build/faults.o\" $(cat \"$here/faults.link\")"
         )
         .into_bytes();
         for flag in &self.program.link_flags {
@@ -220,6 +234,14 @@ impl Witness<'_> {
         }
         lines.push(link);
         lines
+    }
+
+    /// Commands that may link the program, the compiler's own first.
+    fn linkers(&self) -> &'static str {
+        match self.program.is_cxx {
+            true => "\"$CC --driver-mode=g++\" c++ g++ clang++",
+            false => "\"$CC\" cc gcc clang",
+        }
     }
 
     fn run_lines(&self, strictness: Strictness) -> Vec<Vec<u8>> {

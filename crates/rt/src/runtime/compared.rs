@@ -14,13 +14,13 @@ static TOLD: Global<[u32; REMEMBERED]> = Global::new([0; REMEMBERED]);
 
 /// One side of a comparison.
 #[derive(Clone, Copy)]
-struct Side {
-    bytes: &'static [u8],
+struct Side<'t> {
+    bytes: &'t [u8],
     /// The variable of its first byte, when all of it stands in the input as it is.
     source: u32,
 }
 
-impl Side {
+impl Side<'_> {
     /// Up to `limit` bytes, a string to its end; `None` when it is too long.
     fn new(text: *const c_char, limit: usize, is_string: bool) -> Option<Self> {
         let most = limit.min(LONGEST_COMPARED + 1);
@@ -72,25 +72,27 @@ pub fn told_apart(a: *const c_char, b: *const c_char, limit: usize, are_strings:
 }
 
 /// In the place of the `length` bytes of a text there could be one of these.
-pub fn could_be(text: *const c_char, length: usize, others: &[&'static [u8]]) {
+pub fn could_be(text: *const c_char, length: usize, others: &[&[u8]]) {
     if !is_active() {
         return;
     }
     let is = Side::new(text, length, false).filter(|s| s.is_of_input());
-    let wanted = |bytes| Side { bytes, source: FROM_NOWHERE };
     if let Some(is) = is {
-        others.iter().filter(|o| **o != is.bytes).for_each(|o| tell(is, wanted(o)));
+        others
+            .iter()
+            .filter(|o| **o != is.bytes)
+            .for_each(|o| tell(is, Side { bytes: o, source: FROM_NOWHERE }));
     }
 }
 
 /// Before the input byte of this variable there could be a text.
-pub fn could_come(variable: u32, other: &'static [u8]) {
+pub fn could_come(variable: u32, other: &[u8]) {
     let is = Side { bytes: &[], source: variable };
     tell(is, Side { bytes: other, source: FROM_NOWHERE });
 }
 
 /// In the place of `is` there could be `wanted`.
-fn tell(is: Side, wanted: Side) {
+fn tell(is: Side<'_>, wanted: Side<'_>) {
     let site = path::site();
     let hash = hash(is, wanted, site);
     let slot = &mut TOLD.get()[hash as usize % REMEMBERED];
@@ -103,7 +105,7 @@ fn tell(is: Side, wanted: Side) {
     trace::add_compared(head, is.bytes, wanted.bytes);
 }
 
-fn hash(is: Side, wanted: Side, site: u32) -> u32 {
+fn hash(is: Side<'_>, wanted: Side<'_>, site: u32) -> u32 {
     let mut hash = 0x811c_9dc5_u32;
     let mut add = |byte: u8| hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     site.to_le_bytes().into_iter().chain(is.source.to_le_bytes()).for_each(&mut add);

@@ -3,7 +3,7 @@
 
 use super::hooks::{is_active, take_arguments};
 use super::{nodes, shadow};
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 /// One byte of memory: its value, and its expression if it is symbolic.
 #[derive(Clone, Copy)]
@@ -41,6 +41,11 @@ pub struct Text {
 impl Text {
     pub fn new(at: *const i8) -> Self {
         Self { at: at as u64, ended: false }
+    }
+
+    /// Where it goes on.
+    pub fn start(&self) -> *const c_char {
+        self.at as *const c_char
     }
 
     /// The next byte; after the end only symbolic ones, then `END` for ever.

@@ -8,6 +8,7 @@ mod cell;
 mod compared;
 mod config;
 mod ctype;
+mod example;
 mod files;
 mod heap;
 mod hooks;

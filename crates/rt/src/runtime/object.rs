@@ -4,7 +4,7 @@
 //! span of their addresses is all that instrumented code looks at.
 
 use super::trace::{object, object_count};
-use super::{scan, trace};
+use super::{path, scan, trace};
 use crate::abi::{Object, header, mark, state};
 
 #[unsafe(no_mangle)]
@@ -18,8 +18,17 @@ const MAX_SCANS: u32 = 8;
 /// A block of the reported allocation; its number plus one, 0 when it cannot be tracked.
 pub fn created(address: u64, size: u64) -> u32 {
     let event = *trace::word(header::EVENTS);
-    let made = Object { address, size, state: state::CREATED, marks: 0, event, pad: 0 };
+    let turn = path::turn();
+    let made = Object { address, size, state: state::CREATED, marks: 0, event, turn };
     trace::add_object(made).map_or(0, |i| i + 1)
+}
+
+/// Whether an object came to the leak point: one that is still there, or that the last call of the allocation made. One that
+/// is gone since that was called again came by in an earlier turn, and says nothing about this one.
+pub fn came_along() -> bool {
+    let now = path::turn();
+    let is_gone = |s| matches!(s, state::FREED_BEFORE | state::FREED_UNUSED | state::FREED_USED);
+    (0..object_count()).map(object).any(|o| o.turn == now || !is_gone(o.state))
 }
 
 /// Objects that are still there go from Created to LP.

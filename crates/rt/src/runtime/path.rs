@@ -2,7 +2,7 @@
 
 use super::cell::Global;
 use super::{config, object, trace};
-use crate::abi::{event, header};
+use crate::abi::{event, flag, header};
 
 /// The call at which a library function or a failing one was called last.
 #[unsafe(no_mangle)]
@@ -15,6 +15,13 @@ pub fn site() -> u32 {
 
 /// How many calls are active that may be element `i` of the allocation's trace.
 static ACTIVE: Global<[u32; 32]> = Global::new([0; 32]);
+
+/// How often the first of these was entered.
+static TURN: Global<u32> = Global::new(0);
+
+pub fn turn() -> u32 {
+    *TURN.get()
+}
 
 /// A branch was taken: is it the next of the path?
 pub fn branch(id: u32, direction: u32) {
@@ -36,12 +43,17 @@ pub fn point(number: u32, frame: u64) {
         return;
     }
     *trace::word(header::POINTS) += 1;
+    if *trace::word(header::POINTS) > turn() {
+        trace::raise(flag::UNPAIRED);
+    }
     if *trace::word(header::PROGRESS) < c.path.count() {
         return;
     }
-    trace::event(event::LEAK_POINT, 0, number, 0, trace::object_count());
     // What is made only afterwards did not come this way.
-    if trace::object_count() == 0 {
+    let came_along = object::came_along();
+    let count = if came_along { trace::object_count() } else { 0 };
+    trace::event(event::LEAK_POINT, 0, number, 0, count);
+    if !came_along {
         return;
     }
     *trace::word(header::COVERED) += 1;
@@ -49,6 +61,10 @@ pub fn point(number: u32, frame: u64) {
 }
 
 pub fn enter(id: u32) {
+    let sites = &config::get().sites;
+    if sites.count() > 0 && sites.get(0).contains(&id) {
+        *TURN.get() += 1;
+    }
     change(id, |n| n + 1);
 }
 

@@ -3,6 +3,7 @@
 //! Formats with anything else go to the C library as they are. Each byte that decides how far an item
 //! goes is a decision; the values of numbers are expressions of their digits.
 
+use super::example::Example;
 use super::hooks::{lost_sight, take_arguments};
 use super::libc::{self, File};
 use super::memory::{Byte, Text};
@@ -13,10 +14,10 @@ use crate::abi::FROM_NOWHERE;
 use crate::compute::mask;
 use core::ffi::{c_char, c_int};
 
-const SPACES: &[u8] = b" \t\n\x0b\x0c\r";
+pub const SPACES: &[u8] = b" \t\n\x0b\x0c\r";
 const EOF: c_int = -1;
 /// Conversions to floating point.
-const FRACTIONS: &[u8] = b"aefgEG";
+pub const FRACTIONS: &[u8] = b"aefgEG";
 /// Digits of a fraction that are kept.
 const LONGEST_FRACTION: usize = 64;
 
@@ -31,6 +32,8 @@ struct Bytes {
     origin: Origin,
     held: Option<Option<Byte>>,
     taken: usize,
+    /// The input byte that a stream began with.
+    first: Option<u32>,
 }
 
 impl Bytes {
@@ -47,7 +50,11 @@ impl Bytes {
             }
             Origin::Stream(stream) => {
                 let (c, s) = stdio::get_byte(*stream);
-                (c != EOF).then_some(Byte { value: c as u8, shadow: s })
+                let byte = (c != EOF).then_some(Byte { value: c as u8, shadow: s });
+                if self.taken == 1 {
+                    self.first = variable_before(*stream, byte);
+                }
+                byte
             }
         }
     }
@@ -68,13 +75,10 @@ impl Bytes {
 
     /// Where a number was wanted and `byte` came, there could be one.
     fn suggest_number(&self, byte: Option<Byte>) {
-        let at_end = || match self.origin {
-            Origin::Stream(stream) => stdio::variable_next(stream),
-            Origin::Memory(_) => None,
-        };
-        let variable = match byte {
-            Some(byte) => Some(compared::variable_of(byte)).filter(|v| *v != FROM_NOWHERE),
-            None => at_end(),
+        let variable = match (&self.origin, byte) {
+            (Origin::Stream(stream), byte) => variable_before(*stream, byte),
+            (Origin::Memory(_), Some(byte)) => variable_of(byte),
+            (Origin::Memory(_), None) => None,
         };
         if let Some(variable) = variable {
             compared::could_come(variable, b"1 ");
@@ -90,10 +94,22 @@ impl Bytes {
     }
 }
 
+fn variable_of(byte: Byte) -> Option<u32> {
+    Some(compared::variable_of(byte)).filter(|v| *v != FROM_NOWHERE)
+}
+
+/// The input byte that a stream gave, or would have given where it ended.
+fn variable_before(stream: *mut File, byte: Option<Byte>) -> Option<u32> {
+    match byte {
+        Some(byte) => variable_of(byte),
+        None => stdio::variable_next(stream),
+    }
+}
+
 /// One conversion of a format.
 #[derive(Clone, Copy)]
-struct Item {
-    kind: u8,
+pub struct Item {
+    pub kind: u8,
     width: usize,
     suppressed: bool,
     /// Bytes of an integer to store.
@@ -102,12 +118,28 @@ struct Item {
     set: (usize, usize),
 }
 
-struct Format {
+pub struct Format {
     text: &'static [u8],
     at: usize,
 }
 
 impl Format {
+    pub fn new(text: &'static [u8]) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The next byte of the format.
+    pub fn next(&mut self) -> Option<u8> {
+        let byte = self.text.get(self.at).copied();
+        self.at += usize::from(byte.is_some());
+        byte
+    }
+
+    /// The set of a conversion, with a `^` before it if it has one.
+    pub fn set(&self, item: Item) -> &'static [u8] {
+        self.text.get(item.set.0..item.set.1).unwrap_or_default()
+    }
+
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
@@ -119,7 +151,7 @@ impl Format {
     }
 
     /// The conversion after a `%`; `None` when we do not know it.
-    fn item(&mut self) -> Option<Item> {
+    pub fn item(&mut self) -> Option<Item> {
         let suppressed = self.accept(b'*');
         let mut width = 0;
         while self.peek().is_ascii_digit() {
@@ -165,10 +197,8 @@ impl Format {
 
 /// Whether we know all of a format.
 fn is_known(text: &'static [u8]) -> bool {
-    let mut format = Format { text, at: 0 };
-    while format.peek() != 0 {
-        let byte = format.peek();
-        format.at += 1;
+    let mut format = Format::new(text);
+    while let Some(byte) = format.next() {
         if byte == b'%' && format.item().is_none() {
             return false;
         }
@@ -204,9 +234,7 @@ impl Scanner {
     }
 
     fn run(&mut self) -> Result<(), Stop> {
-        while self.format.peek() != 0 {
-            let byte = self.format.peek();
-            self.format.at += 1;
+        while let Some(byte) = self.format.next() {
             if SPACES.contains(&byte) {
                 self.bytes.skip_spaces();
             } else if byte != b'%' {
@@ -368,7 +396,7 @@ impl Scanner {
             b'c' => true,
             b's' => !decide_in(byte, SPACES),
             _ => {
-                let set = &self.format.text[item.set.0..item.set.1];
+                let set = self.format.set(item);
                 let (set, wanted) = set.strip_prefix(b"^").map_or((set, true), |s| (s, false));
                 let mut all = [0u8; 256];
                 let count = expand(set, &mut all);
@@ -388,7 +416,7 @@ fn goes_on(before: &[u8], byte: Byte, digits: usize) -> bool {
 }
 
 /// The bytes of a set with its ranges written out.
-fn expand(set: &[u8], out: &mut [u8; 256]) -> usize {
+pub fn expand(set: &[u8], out: &mut [u8; 256]) -> usize {
     let (mut i, mut count) = (0, 0);
     while i < set.len() {
         let last = if i + 2 < set.len() && set[i + 1] == b'-' { set[i + 2] } else { set[i] };
@@ -425,13 +453,34 @@ fn terminated(text: *const c_char) -> &'static [u8] {
     super::string::set_of(text)
 }
 
+/// How long the first line of a text is.
+fn length_of_line(text: *const c_char) -> usize {
+    let bytes = terminated(text);
+    bytes.iter().position(|b| *b == b'\n').unwrap_or(bytes.len())
+}
+
 fn scan(origin: Origin, format: *const c_char, count: c_int, arguments: *const u64) -> c_int {
     let text = terminated(format);
-    let bytes = Bytes { origin, held: None, taken: 0 };
+    let given = match &origin {
+        Origin::Memory(text) => Some(text.start()),
+        Origin::Stream(_) => None,
+    };
+    let bytes = Bytes { origin, held: None, taken: 0, first: None };
     let count = count.max(0) as usize;
-    let format = Format { text, at: 0 };
+    let format = Format::new(text);
     let mut scanner = Scanner { bytes, format, arguments, count, used: 0, assigned: 0 };
     let stop = scanner.run();
+    if stop.is_err()
+        && let Some(example) = Example::of(text)
+    {
+        match given {
+            Some(line) => compared::could_be(line, length_of_line(line), &[example.bytes()]),
+            None => {
+                let first = scanner.bytes.first;
+                first.inspect(|v| compared::could_come(*v, example.as_line().bytes()));
+            }
+        }
+    }
     let assigned = scanner.assigned;
     scanner.bytes.finish();
     match stop {
