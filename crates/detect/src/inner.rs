@@ -10,6 +10,7 @@
 mod callee;
 mod counted;
 mod fields;
+mod handed;
 mod lists;
 mod lives;
 mod names;
@@ -51,6 +52,9 @@ pub fn find(env: &Env<'_>, before: &[Outcome]) -> Vec<Outcome> {
     found.par_extend(
         taking.filter_map(|&f| component::run_with_planted(env, f, takers.results_in(&calls, f))),
     );
+    let given: Vec<_> = handed::arguments(&calls, env.calls).into_iter().collect();
+    let handlers = given.into_par_iter();
+    found.par_extend(handlers.filter_map(|(f, all)| component::run_with_planted(env, f, all)));
     let known = Known::of(before.iter().chain(&found));
     let released = &survey.released_results;
     let made = functions.par_iter().filter_map(|&f| {

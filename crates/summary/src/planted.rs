@@ -37,6 +37,8 @@ pub enum Spot {
     Taken,
     /// The value itself, which is new whenever it is not null.
     Made,
+    /// The value itself, an argument that is the function's from then on.
+    Given,
 }
 
 /// What becomes of the object of a field when the field is given another.
@@ -106,7 +108,7 @@ impl Exec<'_> {
                         self.plant_result(state, value, found, &planted);
                         continue;
                     }
-                    Spot::Made => {
+                    Spot::Made | Spot::Given => {
                         self.plant_result(state, value, Terms::TRUE, &planted);
                         continue;
                     }
@@ -119,19 +121,31 @@ impl Exec<'_> {
         }
     }
 
-    /// What a call took out of the memory of others, or made, is an object of this function from now on. Its contents are
+    /// What a call took out of the memory of others, or made, or what the function was given for good, is an object of its own
+    /// from now on. Its contents are
     /// as good as an argument's: what depends on them is the program's decision. But which pointers there are in a new
     /// one, its maker knows (`marks`).
     fn plant_result(&mut self, state: &mut State, value: ValueId, found: Term, planted: &Planted) {
-        let ValueKind::Inst(call) = self.function.values[value].kind else { return };
+        let call = match self.function.values[value].kind {
+            ValueKind::Inst(call) => Some(call),
+            _ => None,
+        };
         let result = self.value(state, value);
-        let not_null = self.terms.is_not_null(result);
+        // Whoever gives something for good gives something.
+        let not_null = match planted.spot {
+            Spot::Given => Terms::TRUE,
+            _ => self.terms.is_not_null(result),
+        };
         let there = self.terms.and2(found, not_null);
         if self.taken.len() >= MAX_PLANTED || there == Terms::FALSE {
             return;
         }
         let Planted { family, trace, .. } = planted.clone();
-        let object = self.new_object(call, |base| Object { base, family, trace, assumed: true });
+        let object = |base| Object { base, family, trace, assumed: true };
+        let object = match call {
+            Some(call) => self.new_object(call, object),
+            None => self.add_object(object),
+        };
         if !self.taken.contains(&object) {
             self.taken.push(object);
         }
@@ -139,7 +153,8 @@ impl Exec<'_> {
         if planted.spot == Spot::Made {
             self.united.insert(base);
         }
-        let contents = self.opaque(64, What::Input, "", self.body.insts[call].loc);
+        let loc = call.map_or(Loc::default(), |call| self.body.insts[call].loc);
+        let contents = self.opaque(64, What::Input, "", loc);
         state.mem.insert((base, Slot::Live), there);
         state.mem.insert((base, Slot::Epoch), contents);
         let pointer = self.terms.addr(base, 0);

@@ -114,6 +114,7 @@ impl<'a> Reuse<'a> {
                 }
                 Spot::Taken => text.push(2),
                 Spot::Made => text.push(8),
+                Spot::Given => text.push(9),
                 Spot::CutOut { by } => {
                     text.push(6);
                     text.extend((by.index() as u32).to_le_bytes());
