@@ -9,8 +9,9 @@ use leakproof_ir::InstId;
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-/// A condition of escape that is larger than this is taken as met.
+/// A condition of escape that is larger than this, and has more different parts, is taken as met.
 const MAX_ESCAPE_CONDITION: u32 = 1000;
+const MAX_ESCAPE_PARTS: u32 = 200;
 /// Objects of callers that escape are followed as far as this many dereferences away.
 pub(crate) const MAX_ESCAPE_DEPTH: u32 = 2;
 /// A condition of being an element that is larger than this, or has more parts, is taken as met.
@@ -169,7 +170,9 @@ impl Exec<'_> {
             if escaped == old {
                 continue;
             }
-            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION {
+            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION
+                && self.terms.has_more_parts(escaped, MAX_ESCAPE_PARTS)
+            {
                 escaped = Terms::TRUE;
             }
             state.mem.insert((base, Slot::Escaped), escaped);
