@@ -403,12 +403,14 @@ impl Exec<'_> {
     /// Where planted objects are lost because their struct is released, or their field given another; and where those
     /// are that were taken out of somewhere.
     pub fn planted_candidates(&mut self, keeps_locals: bool) -> Vec<Candidate> {
-        let mut list = Vec::new();
-        for mut candidate in self.candidates(keeps_locals) {
-            if self.is_handed_over(candidate.object) {
-                list.push(candidate);
-                continue;
-            }
+        let all = self.candidates(false);
+        let (mut list, others): (Vec<Candidate>, Vec<Candidate>) =
+            all.into_iter().partition(|c| self.is_handed_over(c.object));
+        if keeps_locals && !list.is_empty() {
+            list = self.candidates(true);
+            list.retain(|c| self.is_handed_over(c.object));
+        }
+        for mut candidate in others {
             let lost = self.lost_by_holder(&candidate);
             candidate.condition = self.terms.and2(candidate.condition, lost);
             if candidate.condition != Terms::FALSE {

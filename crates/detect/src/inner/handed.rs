@@ -72,12 +72,13 @@ fn careless(calls: &Calls<'_>, targets: &[Target], n: usize) -> Vec<FuncRef> {
 
 fn end(summary: &Summary, n: usize) -> End {
     let is_it = |r: Ref| matches!(&summary.pool[r.0 as usize], Expr::Arg { index, .. } if *index as usize == n);
-    let freed = summary
-        .effects
-        .iter()
-        .find(|e| e.slot == Slot::Freed && matches!(e.root, Root::Pointee(r) if is_it(r)));
-    match freed {
-        _ if summary.opaque => End::Never,
+    let fate = |slot: Slot| {
+        let is_about = |r: &Root| matches!(r, Root::Pointee(r) if is_it(*r));
+        summary.effects.iter().find(|e| e.slot == slot && is_about(&e.root))
+    };
+    match fate(Slot::Freed) {
+        // Who gives a reference back has others to think of.
+        _ if summary.opaque || fate(Slot::Escaped).is_some() => End::Never,
         Some(e) if is_not_null(summary, e.value, &is_it) => End::Always,
         Some(_) => End::Sometimes,
         None => End::Never,
