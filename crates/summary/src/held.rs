@@ -21,8 +21,9 @@ enum Locals {
     All,
 }
 
-/// A condition of being held that has more parts than this is taken as true.
-const MAX_HELD_CONDITION: u32 = 600;
+/// A condition of being held that is larger than this, and has more different parts, is taken as true.
+const MAX_HELD_CONDITION: u32 = 40_000;
+const MAX_HELD_PARTS: u32 = 600;
 /// The members of larger circles count as held where any of them is.
 const MAX_CIRCLE: usize = 16;
 
@@ -235,7 +236,9 @@ impl Exec<'_> {
     /// One of two conditions of being held, or true where that grows too large.
     fn either_or_held(&mut self, a: Term, b: Term) -> Term {
         let either = self.terms.or2(a, b);
-        if self.terms.has_more_parts(either, MAX_HELD_CONDITION) { Terms::TRUE } else { either }
+        let is_too_large = self.terms.size(either) > MAX_HELD_CONDITION
+            && self.terms.has_more_parts(either, MAX_HELD_PARTS);
+        if is_too_large { Terms::TRUE } else { either }
     }
 
     /// Local bases from which an open object may be reached, itself included.
