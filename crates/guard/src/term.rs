@@ -278,6 +278,10 @@ impl Terms {
         }
         false
     }
+    /// Whether a term is larger than that as a tree, and has more different parts, too.
+    pub fn is_larger(&self, t: Term, tree: u32, parts: u32) -> bool {
+        self.size(t) > tree && self.has_more_parts(t, parts)
+    }
     /// How many alternatives a value has, counted as a tree.
     pub fn width(&self, t: Term) -> u32 {
         self.meta[t.0 as usize].width

@@ -67,8 +67,6 @@ struct Way {
 pub struct Visit {
     /// Position in the order of everything that happened.
     pub seq: u32,
-    /// Whose block: callees may be run where they are called.
-    pub func: FuncRef,
     pub block: BlockId,
     pub pc: Pc,
     /// The condition its terminator branched on.
@@ -499,7 +497,7 @@ impl<'a> Exec<'a> {
             self.plant_in(&mut state, result);
         }
         let seq = self.tick();
-        self.visits.push(Visit { seq, func: self.me, block: b, pc: state.pc, cond: None });
+        self.visits.push(Visit { seq, block: b, pc: state.pc, cond: None });
         let visit = self.visits.len() - 1;
         for &i in &block.insts {
             self.steps += 1;

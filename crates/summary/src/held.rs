@@ -161,8 +161,9 @@ impl Exec<'_> {
         }
         into.values_mut().for_each(|list| list.sort_unstable());
         let mut held: FxHashMap<Base, Term> = FxHashMap::default();
-        let alone = |(a, b): (&(usize, Base), &(usize, Base))| a.0 == b.0 && a.0 > 0;
-        for circle in ordered.chunk_by(|a, b| alone((a, b))) {
+        // What nothing leads on from has no number, and is in no circle.
+        let in_one_circle = |a: &(usize, Base), b: &(usize, Base)| a.0 == b.0 && a.0 > 0;
+        for circle in ordered.chunk_by(in_one_circle) {
             let members: Vec<Base> = circle.iter().map(|(_, b)| *b).collect();
             let entered: Vec<Term> =
                 members.iter().map(|b| self.entered(*b, references, &into, &held)).collect();
@@ -236,8 +237,7 @@ impl Exec<'_> {
     /// One of two conditions of being held, or true where that grows too large.
     fn either_or_held(&mut self, a: Term, b: Term) -> Term {
         let either = self.terms.or2(a, b);
-        let is_too_large = self.terms.size(either) > MAX_HELD_CONDITION
-            && self.terms.has_more_parts(either, MAX_HELD_PARTS);
+        let is_too_large = self.terms.is_larger(either, MAX_HELD_CONDITION, MAX_HELD_PARTS);
         if is_too_large { Terms::TRUE } else { either }
     }
 

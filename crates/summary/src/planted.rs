@@ -122,9 +122,8 @@ impl Exec<'_> {
     }
 
     /// What a call took out of the memory of others, or made, or what the function was given for good, is an object of its own
-    /// from now on. Its contents are
-    /// as good as an argument's: what depends on them is the program's decision. But which pointers there are in a new
-    /// one, its maker knows (`marks`).
+    /// from now on. Its contents are as good as an argument's: what depends on them is the program's decision. But
+    /// which pointers there are in a new one, its maker knows (`marks`).
     fn plant_result(&mut self, state: &mut State, value: ValueId, found: Term, planted: &Planted) {
         let call = match self.function.values[value].kind {
             ValueKind::Inst(call) => Some(call),

@@ -5,6 +5,7 @@
 //! and loses it on the others.
 
 use super::callee::Program as Calls;
+use leakproof_guard::Cmp;
 use leakproof_ir::{Body, Callee, InstId, InstKind, ValueId};
 use leakproof_program::{CallGraph, FuncRef, Target};
 use leakproof_summary::{Expr, Place, Planted, Ref, Root, Site, Slot, Spot, Summary};
@@ -89,7 +90,7 @@ fn end(summary: &Summary, n: usize) -> End {
 fn is_not_null(summary: &Summary, condition: Ref, is_it: &impl Fn(Ref) -> bool) -> bool {
     let expr = |r: Ref| &summary.pool[r.0 as usize];
     let is_null = |r: Ref| match expr(r) {
-        Expr::Cmp { lhs, rhs, .. } => {
+        Expr::Cmp { cmp: Cmp::Eq, lhs, rhs } => {
             let zero = |r: Ref| matches!(expr(r), Expr::Int { value: 0, .. });
             is_it(*lhs) && zero(*rhs) || zero(*lhs) && is_it(*rhs)
         }

@@ -254,7 +254,7 @@ impl Exec<'_> {
     fn tests_of_turns(&self, l: LoopId, from: usize) -> FxHashSet<Term> {
         let inside = &self.cfg.loops[l.0 as usize].blocks;
         let mut tests = FxHashSet::default();
-        for visit in self.visits[from..].iter().filter(|v| v.func == self.me) {
+        for visit in &self.visits[from..] {
             let Some(inner) = self.cfg.loop_of[visit.block.index()] else { continue };
             let lp = &self.cfg.loops[inner.0 as usize];
             let leaves = |b: &BlockId| !lp.blocks.contains(b);

@@ -170,9 +170,7 @@ impl Exec<'_> {
             if escaped == old {
                 continue;
             }
-            if self.terms.size(escaped) > MAX_ESCAPE_CONDITION
-                && self.terms.has_more_parts(escaped, MAX_ESCAPE_PARTS)
-            {
+            if self.terms.is_larger(escaped, MAX_ESCAPE_CONDITION, MAX_ESCAPE_PARTS) {
                 escaped = Terms::TRUE;
             }
             state.mem.insert((base, Slot::Escaped), escaped);
